@@ -1,0 +1,51 @@
+package camera
+
+import "time"
+
+// State is how a camera, or one of its sources, is doing.
+type State string
+
+// The states of a source. A camera's state is that of its best source.
+const (
+	StateIdle       State = "idle"       // on demand, and nobody asks
+	StateConnecting State = "connecting" // dialling, or waiting for the first access unit
+	StateLive       State = "live"
+	StateStalled    State = "stalled" // connected, but no access unit for too long
+	StateBackoff    State = "backoff" // waiting before the next try
+	StateDisabled   State = "disabled"
+)
+
+// Status is how a camera is doing, as the API shows it.
+type Status struct {
+	State   State
+	Since   time.Time
+	Error   string // of the last failure, "" while live; never holds a secret
+	Sources []SourceStatus
+}
+
+// SourceStatus is how one source is doing.
+type SourceStatus struct {
+	Name        string
+	State       State
+	Since       time.Time
+	Error       string
+	Transport   Transport // the one in use, or last in use; "" before the first
+	Tracks      []TrackStatus
+	GOP         time.Duration // between the last two keyframes; 0 if unknown
+	LastFrameAt time.Time     // zero before the first
+	Reconnects  uint64        // connections after the first
+	LostPackets uint64
+	BytesIn     uint64
+}
+
+// TrackStatus is what is known of a track.
+type TrackStatus struct {
+	Codec      string // "H264", "H265", "AAC", or the name the camera gave it
+	Width      int    // pixels; 0 for audio, and before the parameters are known
+	Height     int
+	FPS        float64
+	SampleRate int    // Hz; 0 for video
+	BitrateBPS int64  // bits per second over the last seconds
+	Playable   bool   // in HLS
+	Reason     string // why not, for people; "" if playable
+}
