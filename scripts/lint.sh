@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# gofmt, go vet and staticcheck over all Go files, those behind build tags too.
+source "$(dirname "$0")/lib.sh"
+
+cd "$root"
+tags=e2e,poison
+
+say "gofmt"
+unformatted=$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l)
+[ -z "$unformatted" ] || fail "not formatted; run gofmt -w on: $unformatted"
+
+say "go vet"
+go vet ./...
+go vet -tags $tags ./...
+
+say "staticcheck"
+go tool staticcheck ./...
+go tool staticcheck -tags $tags ./...

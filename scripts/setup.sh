@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Installs what a task needs and the machine lacks. The second time it only looks.
+#
+#   scripts/setup.sh build    Go and Node are there and new enough
+#   scripts/setup.sh camera   ffmpeg, which makes the simulated cameras' clips
+#   scripts/setup.sh test     all that `make test` runs
+source "$(dirname "$0")/lib.sh"
+
+check_go() {
+	have go || fail "Go is missing: install Go $(go_wanted) or newer from https://go.dev/dl/"
+	# An older Go either fetches the one named in go.mod by itself, or says here why not.
+	(cd "$root" && go version >/dev/null) || fail "Go $(go_wanted) or newer is needed"
+}
+
+go_wanted() { awk '$1 == "go" { print $2 }' "$root/go.mod"; }
+
+check_node() {
+	have node && have npm || fail "Node is missing: install Node 20 or newer, with npm, from https://nodejs.org/"
+	local major
+	major=$(node --version | sed 's/^v//; s/\..*//')
+	[ "$major" -ge 20 ] || fail "Node $(node --version) is too old: Node 20 or newer builds the web app"
+}
+
+missing=()
+
+# want COMMAND PACKAGE: the package is needed unless the command is there.
+want() { have "$1" || missing+=("$2"); }
+
+want_camera() {
+	want curl curl
+	want ffmpeg ffmpeg
+}
+
+want_test() {
+	want_camera
+	want ffprobe ffmpeg
+	want chromium chromium
+	want tsreport tstools
+	want jq jq
+	# The race detector is the one thing here that needs a C compiler.
+	have gcc || missing+=(gcc libc6-dev)
+	[ -z "${DROVER_CAMERA_SIM:-}" ] || want_rack
+}
+
+# The GStreamer rack named by DROVER_CAMERA_SIM is run by Debian's own Python:
+# bindings installed by apt are not seen by a Python from elsewhere.
+want_rack() {
+	local probe='import gi
+gi.require_version("GstRtspServer", "1.0")
+gi.require_version("GstApp", "1.0")
+from gi.repository import Gst, GstApp, GstRtspServer
+Gst.init(None)
+names = ("appsrc", "videotestsrc", "rtph264pay", "x264enc", "h264parse", "avenc_aac")
+raise SystemExit(any(Gst.ElementFactory.find(name) is None for name in names))'
+	/usr/bin/python3 -c "$probe" >/dev/null 2>&1 || missing+=(
+		python3-gi python3-gst-1.0 gir1.2-gst-rtsp-server-1.0
+		gir1.2-gst-plugins-base-1.0 gstreamer1.0-plugins-base
+		gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
+		gstreamer1.0-plugins-ugly gstreamer1.0-libav
+	)
+}
+
+case ${1:-} in
+build)
+	check_go
+	check_node
+	;;
+camera)
+	check_go
+	want_camera
+	;;
+test)
+	check_go
+	check_node
+	want_test
+	;;
+*)
+	fail "usage: scripts/setup.sh build|camera|test"
+	;;
+esac
+install_packages "${missing[@]}"

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# All tests. `make test` has installed and built what they need.
+source "$(dirname "$0")/lib.sh"
+
+cd "$root"
+started=$SECONDS
+
+scripts/lint.sh
+
+say "Go tests"
+go test ./...
+
+# Returned buffers are overwritten under this tag: who reads one after its last
+# owner let go of it fails here, instead of turning a picture green at a user's.
+say "Go tests with poisoned buffers"
+go test -tags poison ./core/media/... ./core/ring/... ./hls/... ./ingest/...
+
+# Not the packages over the database: its driver, translated from C, takes
+# minutes to build for the race detector, and shares nothing between goroutines.
+say "Go tests with the race detector, and poisoned buffers"
+CGO_ENABLED=1 go test -race -tags poison \
+	./core/media/... ./core/ring/... ./core/timeline/... ./core/camera/... ./hls/... ./ingest/...
+
+say "web app tests"
+(cd web && npm test --silent)
+
+say "end-to-end tests"
+if [ -n "${DROVER_CAMERA_SIM:-}" ]; then
+	echo "    with the GStreamer rack too: $DROVER_CAMERA_SIM"
+else
+	echo "    without the GStreamer rack: DROVER_CAMERA_SIM names none"
+fi
+go test -tags e2e -count 1 -timeout 9m ./e2e/...
+
+say "all tests passed, in $((SECONDS - started)) s"
