@@ -52,7 +52,7 @@ bench: build/web.stamp ## Go benchmarks of the packages, with their allocations
 
 .PHONY: clean
 clean: ## removes all that was built or downloaded here, but no data of the server
-	@rm -rf bin build web/dist web/node_modules e2e/browser/node_modules
+	@rm -rf bin build web/dist/* web/node_modules e2e/browser/node_modules
 
 .PHONY: camera-files
 camera-files:
