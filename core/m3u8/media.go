@@ -1,0 +1,97 @@
+package m3u8
+
+import (
+	"strconv"
+	"time"
+)
+
+// Head is what stands at the top of a media playlist.
+type Head struct {
+	Version               int
+	TargetDuration        int // seconds; RFC 8216 4.3.3.1: the same for the playlist's life
+	MediaSequence         uint64
+	DiscontinuitySequence uint64
+	IndependentSegments   bool
+}
+
+// Segment is one entry of a media playlist.
+type Segment struct {
+	URI             string
+	Duration        time.Duration
+	ProgramDateTime time.Time // zero: none
+	Discontinuity   bool      // between the entry before and this one
+	Gap             bool      // RFC 8216bis 4.4.4.7: not to be loaded
+
+	// MapURI is written where the entry is the first, or its map is another
+	// than the one before: the caller says so by setting it.
+	MapURI string
+}
+
+// AppendHead appends the head of a media playlist.
+func AppendHead(dst []byte, h *Head) []byte {
+	dst = append(dst, "#EXTM3U\n#EXT-X-VERSION:"...)
+	dst = strconv.AppendInt(dst, int64(h.Version), 10)
+	dst = append(dst, "\n#EXT-X-TARGETDURATION:"...)
+	dst = strconv.AppendInt(dst, int64(h.TargetDuration), 10)
+	dst = append(dst, "\n#EXT-X-MEDIA-SEQUENCE:"...)
+	dst = strconv.AppendUint(dst, h.MediaSequence, 10)
+	if h.DiscontinuitySequence > 0 {
+		dst = append(dst, "\n#EXT-X-DISCONTINUITY-SEQUENCE:"...)
+		dst = strconv.AppendUint(dst, h.DiscontinuitySequence, 10)
+	}
+	if h.IndependentSegments {
+		dst = append(dst, "\n#EXT-X-INDEPENDENT-SEGMENTS"...)
+	}
+	return append(dst, '\n')
+}
+
+// AppendSegment appends an entry of a media playlist.
+func AppendSegment(dst []byte, s *Segment) []byte {
+	if s.Discontinuity {
+		dst = append(dst, "#EXT-X-DISCONTINUITY\n"...)
+	}
+	if s.MapURI != "" {
+		dst = append(dst, "#EXT-X-MAP:URI="...)
+		dst = AppendQuoted(dst, s.MapURI)
+		dst = append(dst, '\n')
+	}
+	if !s.ProgramDateTime.IsZero() {
+		dst = append(dst, "#EXT-X-PROGRAM-DATE-TIME:"...)
+		dst = s.ProgramDateTime.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z")
+		dst = append(dst, '\n')
+	}
+	if s.Gap {
+		dst = append(dst, "#EXT-X-GAP\n"...)
+	}
+	dst = append(dst, "#EXTINF:"...)
+	dst = AppendSeconds(dst, s.Duration)
+	dst = append(dst, ",\n"...)
+	dst = append(dst, s.URI...)
+	return append(dst, '\n')
+}
+
+// AppendSeconds appends a duration as seconds with six digits, rounded, so that
+// the sum of many entries stays within a tick of the media's own clock.
+func AppendSeconds(dst []byte, d time.Duration) []byte {
+	micros := max(0, (d + 500).Microseconds())
+	dst = strconv.AppendInt(dst, micros/1e6, 10)
+	dst = append(dst, '.')
+	for unit := int64(1e5); unit > 0; unit /= 10 {
+		dst = append(dst, '0'+byte(micros/unit%10))
+	}
+	return dst
+}
+
+// AppendQuoted appends a quoted string. The grammar knows no escape: what may
+// not stand inside one (RFC 8216 4.2) is left out.
+func AppendQuoted(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for i := range len(s) {
+		switch s[i] {
+		case '"', '\r', '\n':
+		default:
+			dst = append(dst, s[i])
+		}
+	}
+	return append(dst, '"')
+}

@@ -1,0 +1,51 @@
+package m3u8
+
+import "strconv"
+
+// Variant is one entry of a multivariant playlist.
+type Variant struct {
+	URI              string
+	Bandwidth        int64 // bits per second, of the worst segment
+	AverageBandwidth int64 // bits per second; 0: not said
+	Codecs           string
+	Width, Height    int     // pixels; 0: not said
+	FrameRate        float64 // pictures per second; 0: not said
+}
+
+// AppendMultivariantHead appends the head of a multivariant playlist.
+func AppendMultivariantHead(dst []byte, version int, independentSegments bool) []byte {
+	dst = append(dst, "#EXTM3U\n#EXT-X-VERSION:"...)
+	dst = strconv.AppendInt(dst, int64(version), 10)
+	if independentSegments {
+		dst = append(dst, "\n#EXT-X-INDEPENDENT-SEGMENTS"...)
+	}
+	return append(dst, '\n')
+}
+
+// AppendVariant appends an entry of a multivariant playlist.
+func AppendVariant(dst []byte, v *Variant) []byte {
+	dst = append(dst, "#EXT-X-STREAM-INF:BANDWIDTH="...)
+	dst = strconv.AppendInt(dst, v.Bandwidth, 10)
+	if v.AverageBandwidth > 0 {
+		dst = append(dst, ",AVERAGE-BANDWIDTH="...)
+		dst = strconv.AppendInt(dst, v.AverageBandwidth, 10)
+	}
+	if v.Codecs != "" {
+		dst = append(dst, ",CODECS="...)
+		dst = AppendQuoted(dst, v.Codecs)
+	}
+	if v.Width > 0 && v.Height > 0 {
+		dst = append(dst, ",RESOLUTION="...)
+		dst = strconv.AppendInt(dst, int64(v.Width), 10)
+		dst = append(dst, 'x')
+		dst = strconv.AppendInt(dst, int64(v.Height), 10)
+	}
+	if v.FrameRate > 0 {
+		// 4.3.4.2: rounded to three decimals.
+		dst = append(dst, ",FRAME-RATE="...)
+		dst = strconv.AppendFloat(dst, v.FrameRate, 'f', 3, 64)
+	}
+	dst = append(dst, '\n')
+	dst = append(dst, v.URI...)
+	return append(dst, '\n')
+}
