@@ -1,0 +1,91 @@
+// Package timeline rebuilds a camera's time. RTP timestamps wrap, jump, stand
+// still and begin anywhere; out of them comes one timeline per source that only
+// moves forward, on which all tracks share their zero, and a wall-clock time for
+// each point of it.
+//
+// The package reads no clock: arrival times come in.
+package timeline
+
+import "time"
+
+// Timeline is the time of one source, over all its connections. It belongs to
+// the goroutine that reads the source.
+type Timeline struct {
+	zero  time.Time // arrival of the first packet ever; position 0
+	end   time.Duration
+	epoch uint64
+
+	// Where the current epoch's first packet lies, by arrival and position: the
+	// tracks begin relative to it.
+	anchored bool
+	anchorAt time.Time
+	anchor   time.Duration
+
+	jumped bool // a track changed its line: a new epoch is due
+	wall   wallClock
+	tracks []*Track
+}
+
+// New returns a timeline whose next epoch is firstEpoch+1.
+func New(firstEpoch uint64) *Timeline {
+	return &Timeline{epoch: firstEpoch}
+}
+
+// Epoch returns the epoch in force.
+func (t *Timeline) Epoch() uint64 { return t.epoch }
+
+// Connect begins a new epoch with tracks of the given clock rates, in ticks per
+// second. What was there before does not relate to what comes, but positions
+// grow on.
+func (t *Timeline) Connect(clockRates ...int) []*Track {
+	t.epoch++
+	t.anchored = false
+	t.jumped = false
+	t.tracks = make([]*Track, len(clockRates))
+	for i, rate := range clockRates {
+		t.tracks[i] = newTrack(t, rate)
+	}
+	return t.tracks
+}
+
+// Entry tells that the next frame is one on which a subscriber may start. If
+// timestamps have jumped since the last, a new epoch begins here, where a player
+// can follow, and Entry reports true.
+func (t *Timeline) Entry() bool {
+	if !t.jumped {
+		return false
+	}
+	t.jumped = false
+	t.epoch++
+	return true
+}
+
+// Wall returns the wall-clock time of a position on the timeline, as known now.
+func (t *Timeline) Wall(position time.Duration) time.Time {
+	return t.zero.Add(position + t.wall.offset)
+}
+
+// begin returns the position of a track's first packet in an epoch.
+func (t *Timeline) begin(arrival time.Time) time.Duration {
+	if t.zero.IsZero() {
+		t.zero = arrival
+	}
+	if !t.anchored {
+		t.anchored = true
+		t.anchorAt = arrival
+		// By the clock, so that time away from the camera passes on the timeline
+		// as well; but never into what has been, and far enough after it that
+		// pictures decoded ahead of their time stay after it too.
+		t.anchor = arrival.Sub(t.zero)
+		if t.end > 0 {
+			t.anchor = max(t.anchor, t.end+maxBack)
+		}
+		t.wall.reset(arrival.Sub(t.zero) - t.anchor)
+	}
+	return max(t.anchor+arrival.Sub(t.anchorAt), 0)
+}
+
+// reached notes how far the timeline goes.
+func (t *Timeline) reached(position time.Duration) {
+	t.end = max(t.end, position)
+}

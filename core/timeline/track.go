@@ -1,0 +1,149 @@
+package timeline
+
+import "time"
+
+const (
+	// maxBack is how far a timestamp may lie behind the newest without being a
+	// jump: reordered pictures do, by a few frames.
+	maxBack = time.Second
+
+	// maxAhead is how much further a timestamp may move than the clock did since
+	// the packet before: what a network held up comes in a burst.
+	maxAhead = 3 * time.Second
+
+	// settle is how many frames in a row on a new line make it the line. One or
+	// two may be strays, and the line before is kept for their end.
+	settle = 3
+)
+
+// Track turns the RTP timestamps of one track into ticks on the timeline.
+type Track struct {
+	timeline *Timeline
+	rate     int64
+
+	begun   bool
+	current line
+	other   line // where the newest stray frames lie
+	strays  int  // frames in a row on other
+
+	newest    int64 // greatest PTS given out
+	lastTime  time.Time
+	nominal   int64 // ticks from frame to frame, of late
+	lastDTS   int64
+	dtsGiven  bool
+	restamped uint64
+}
+
+// A line maps RTP timestamps to ticks: it runs through one point and is followed
+// by small steps, so that 32 bits suffice.
+type line struct {
+	rtp   uint32
+	ticks int64
+}
+
+func (l line) at(rtp uint32) int64 { return l.ticks + int64(int32(rtp-l.rtp)) }
+
+func newTrack(t *Timeline, rate int) *Track {
+	rate = max(rate, 1)
+	return &Track{timeline: t, rate: int64(rate), nominal: int64(rate) / 25}
+}
+
+// Restamped returns how many timestamps were not believed.
+func (t *Track) Restamped() uint64 { return t.restamped }
+
+// PTS returns the presentation time of a frame in ticks of the track. A frame
+// whose timestamp makes no sense gets the place after the newest one; when those
+// that follow agree with it and not with what was before, the track goes on from
+// there and the timeline notes that a new epoch is due.
+func (t *Track) PTS(rtp uint32, arrival time.Time) int64 {
+	if !t.begun {
+		t.begun = true
+		t.current = line{rtp, t.ticks(t.timeline.begin(arrival))}
+		t.newest = t.current.ticks
+		t.lastTime = arrival
+		t.observe(t.newest, arrival)
+		t.timeline.reached(t.duration(t.newest))
+		return t.newest
+	}
+	elapsed := max(arrival.Sub(t.lastTime), 0)
+	t.lastTime = arrival
+	if t.plausible(t.current.at(rtp), elapsed) {
+		t.strays = 0
+		t.current = line{rtp, t.current.at(rtp)}
+		t.observe(t.current.ticks, arrival)
+		t.advance(t.current.ticks)
+		return t.current.ticks
+	}
+	t.restamped++
+	t.stray(rtp, elapsed)
+	t.advance(t.other.ticks)
+	return t.other.ticks
+}
+
+// stray places a frame that does not fit the current line, and makes the line it
+// is on the current one when enough frames in a row are on it.
+func (t *Track) stray(rtp uint32, elapsed time.Duration) {
+	if t.strays > 0 && t.plausible(t.other.at(rtp), elapsed) {
+		t.strays++
+		t.other = line{rtp, t.other.at(rtp)}
+	} else {
+		t.strays = 1
+		// The clock says how much later it is, where that is more than a frame.
+		t.other = line{rtp, t.newest + max(t.nominal, t.ticks(elapsed))}
+	}
+	if t.strays == settle {
+		t.strays = 0
+		t.current = t.other
+		t.timeline.jumped = true
+	}
+}
+
+// plausible reports whether a frame may come at a place, given how much time has
+// passed since the frame before.
+func (t *Track) plausible(pts int64, elapsed time.Duration) bool {
+	step := pts - t.newest
+	return step > -t.ticks(maxBack) && step < t.ticks(elapsed+maxAhead)
+}
+
+// advance notes a PTS that is given out.
+func (t *Track) advance(pts int64) {
+	step := pts - t.newest
+	if step <= 0 {
+		return
+	}
+	if step < t.rate {
+		t.nominal = max(t.nominal+(step-t.nominal)/8, 1)
+	}
+	t.newest = pts
+	t.timeline.reached(t.duration(pts))
+}
+
+func (t *Track) observe(pts int64, arrival time.Time) {
+	t.timeline.wall.observe(arrival.Sub(t.timeline.zero) - t.duration(pts))
+}
+
+// DTS makes a decoding time fit: greater than the one before, over epochs too. A
+// frame whose time does not move gets an eighth of a frame's time, so that a
+// clock that stood still is soon caught up with. It returns the presentation
+// time too, which is never before the decoding time.
+func (t *Track) DTS(pts, dts int64) (fitPTS, fitDTS int64) {
+	if t.dtsGiven && dts <= t.lastDTS {
+		dts = t.lastDTS + max(t.nominal/8, 1)
+	}
+	t.dtsGiven = true
+	t.lastDTS = dts
+	pts = max(pts, dts)
+	t.timeline.reached(t.duration(pts))
+	return pts, dts
+}
+
+// Position converts ticks of the track to a position on the timeline.
+func (t *Track) Position(ticks int64) time.Duration { return t.duration(ticks) }
+
+func (t *Track) ticks(d time.Duration) int64 {
+	return int64(d/time.Second)*t.rate + int64(d%time.Second)*t.rate/int64(time.Second)
+}
+
+func (t *Track) duration(ticks int64) time.Duration {
+	return time.Duration(ticks/t.rate)*time.Second + time.Duration(ticks%t.rate)*time.Second/time.Duration(t.rate)
+}
