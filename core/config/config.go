@@ -1,0 +1,72 @@
+// Package config reads what the operator says: flags over DROVER_… environment
+// over the YAML file over defaults. It is strict: a key that nothing reads is
+// an error with its line and the likeliest right name, and all errors are
+// reported at once. It is the only importer of viper.
+package config
+
+import (
+	"time"
+
+	"github.com/drover-video/drover/core/camera"
+)
+
+// Config is everything that can be set, checked and complete.
+type Config struct {
+	HTTP   HTTP
+	Data   Data
+	Log    Log
+	Auth   Auth
+	HLS    HLS
+	Ring   Ring
+	Ingest Ingest
+
+	// Cameras of the file, normalized, in its order, with Origin camera.OriginFile.
+	Cameras []camera.Spec
+}
+
+// HTTP is the one listener for web app, API, HLS and metrics.
+type HTTP struct {
+	Address           string        // host:port
+	ReadHeaderTimeout time.Duration // from the first byte of a request to the end of its header
+	WriteTimeout      time.Duration // an answer that takes no byte for so long is cut off
+	IdleTimeout       time.Duration // of a kept connection between two requests
+	MaxHeaderBytes    int
+	ShutdownGrace     time.Duration // for answers under way when the server stops
+}
+
+// Data is where Drover keeps what must survive a restart.
+type Data struct {
+	Dir string
+}
+
+// Log is what is logged to standard error, and how.
+type Log struct {
+	Level  string // debug, info, warn, error
+	Format string // text, json
+}
+
+// Auth is who may come in.
+type Auth struct {
+	Mode string // "": no login, on loopback only; "none": no login anywhere
+}
+
+// HLS is the shape of the live window.
+type HLS struct {
+	SegmentDuration time.Duration // the least; segments are cut at keyframes only
+	Window          int           // segments in the playlist
+}
+
+// Ring bounds what is kept of each source for consumers that start or lag.
+type Ring struct {
+	MaxDuration      time.Duration
+	MaxBytes         int64
+	SubscriberFrames int // that may wait for one subscriber
+}
+
+// Ingest is how cameras are pulled.
+type Ingest struct {
+	DialLimit    int // simultaneous connection attempts
+	BackoffMin   time.Duration
+	BackoffMax   time.Duration
+	StallTimeout time.Duration // without an access unit
+}

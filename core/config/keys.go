@@ -1,0 +1,64 @@
+package config
+
+import (
+	"strings"
+	"time"
+)
+
+// A key is one thing that can be set: by flag, environment or file.
+type key struct {
+	name     string // "http.address": also the flag's name
+	fallback string // the default, as one would write it
+	usage    string
+	set      func(text string) error // parses, checks, stores
+}
+
+// environment returns the variable that sets the key: DROVER_HTTP_ADDRESS.
+func (k key) environment() string {
+	return environmentPrefix + strings.ToUpper(strings.ReplaceAll(k.name, ".", "_"))
+}
+
+// keys returns all keys, bound to the fields of c.
+func (c *Config) keys() []key {
+	return []key{
+		{"http.address", "127.0.0.1:8090", "`host:port` for web app, API, HLS and metrics", address(&c.HTTP.Address)},
+		{"http.read_header_timeout", "10s", "`time` a client may take to send a request's header", duration(&c.HTTP.ReadHeaderTimeout, 100*time.Millisecond, 5*time.Minute)},
+		{"http.write_timeout", "30s", "`time` after which an answer that takes no byte is cut off", duration(&c.HTTP.WriteTimeout, time.Second, time.Hour)},
+		{"http.idle_timeout", "2m", "`time` a connection is kept open between two requests", duration(&c.HTTP.IdleTimeout, time.Second, time.Hour)},
+		{"http.max_header_bytes", "32KiB", "largest header of a request, in `bytes`", smallSize(&c.HTTP.MaxHeaderBytes, 4<<10, 1<<20)},
+		{"http.shutdown_grace", "3s", "`time` for answers under way when the server stops", duration(&c.HTTP.ShutdownGrace, 0, time.Minute)},
+		{"data.dir", "./data", "`directory` of database and recordings", text(&c.Data.Dir)},
+		{"log.level", "info", "least `level` that is logged: debug, info, warn or error", oneOf(&c.Log.Level, "debug", "info", "warn", "error")},
+		{"log.format", "text", "`format` of the log: text or json", oneOf(&c.Log.Format, "text", "json")},
+		{"auth.mode", "", "`mode` of login: empty, or none to serve everybody off loopback too", oneOf(&c.Auth.Mode, "", "none")},
+		{"hls.segment_duration", "2s", "least `length` of a segment; cut at keyframes only", duration(&c.HLS.SegmentDuration, 500*time.Millisecond, 30*time.Second)},
+		{"hls.window", "5", "`number` of segments in the live playlist", whole(&c.HLS.Window, 3, 100)},
+		{"ring.max_duration", "10s", "most `time` kept per source for consumers that start", duration(&c.Ring.MaxDuration, time.Second, 5*time.Minute)},
+		{"ring.max_bytes", "32MB", "most `bytes` kept per source for consumers that start", size(&c.Ring.MaxBytes, 1e6, 4e9)},
+		{"ring.subscriber_frames", "256", "`number` of frames that may wait for one consumer", whole(&c.Ring.SubscriberFrames, 8, 65536)},
+		{"ingest.dial_limit", "16", "`number` of cameras connected to at the same moment", whole(&c.Ingest.DialLimit, 1, 1024)},
+		{"ingest.backoff_min", "1s", "first `wait` before a camera is tried again", duration(&c.Ingest.BackoffMin, 10*time.Millisecond, 10*time.Minute)},
+		{"ingest.backoff_max", "60s", "longest `wait` before a camera is tried again", duration(&c.Ingest.BackoffMax, 10*time.Millisecond, time.Hour)},
+		{"ingest.stall_timeout", "10s", "`time` without a picture after which a camera counts as stalled", duration(&c.Ingest.StallTimeout, 100*time.Millisecond, 10*time.Minute)},
+	}
+}
+
+func keyNames(keys []key) []string {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.name
+	}
+	return names
+}
+
+// sectionNames returns what may stand at the top of the file.
+func sectionNames(keys []key) []string {
+	names := []string{camerasSection}
+	for _, k := range keys {
+		section, _, _ := strings.Cut(k.name, ".")
+		if names[len(names)-1] != section {
+			names = append(names, section)
+		}
+	}
+	return names
+}

@@ -1,0 +1,176 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func text(into *string) func(string) error {
+	return func(value string) error {
+		if value == "" {
+			return fmt.Errorf("is empty: give a value or remove the line")
+		}
+		if strings.ContainsRune(value, 0) {
+			return fmt.Errorf("has a NUL byte in it")
+		}
+		*into = value
+		return nil
+	}
+}
+
+func oneOf(into *string, allowed ...string) func(string) error {
+	return func(value string) error {
+		for _, a := range allowed {
+			if value == a {
+				*into = value
+				return nil
+			}
+		}
+		names := make([]string, len(allowed))
+		for i, a := range allowed {
+			names[i] = a
+			if a == "" {
+				names[i] = `""`
+			}
+		}
+		return fmt.Errorf("must be %s", strings.Join(names, ", "))
+	}
+}
+
+func address(into *string) func(string) error {
+	return func(value string) error {
+		_, port, err := net.SplitHostPort(value)
+		if err != nil {
+			return fmt.Errorf("must be host:port, for example 127.0.0.1:8090 or :8090")
+		}
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
+			return fmt.Errorf("must end in a port from 0 to 65535, for example 127.0.0.1:8090")
+		}
+		*into = value
+		return nil
+	}
+}
+
+func whole(into *int, least, most int) func(string) error {
+	return func(value string) error {
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return fmt.Errorf("must be a whole number from %d to %d", least, most)
+		}
+		if n < least || n > most {
+			return fmt.Errorf("must be from %d to %d", least, most)
+		}
+		*into = n
+		return nil
+	}
+}
+
+func duration(into *time.Duration, least, most time.Duration) func(string) error {
+	return func(value string) error {
+		d, err := ParseDuration(value)
+		if err != nil {
+			return err
+		}
+		if d < least || d > most {
+			return fmt.Errorf("must be from %s to %s", FormatDuration(least), FormatDuration(most))
+		}
+		*into = d
+		return nil
+	}
+}
+
+func size(into *int64, least, most int64) func(string) error {
+	return func(value string) error {
+		n, err := ParseSize(value)
+		if err != nil {
+			return err
+		}
+		if n < least || n > most {
+			return fmt.Errorf("must be from %d to %d bytes", least, most)
+		}
+		*into = n
+		return nil
+	}
+}
+
+func smallSize(into *int, least, most int64) func(string) error {
+	return func(value string) error {
+		var n int64
+		if err := size(&n, least, most)(value); err != nil {
+			return err
+		}
+		*into = int(n)
+		return nil
+	}
+}
+
+func boolean(into *bool) func(string) error {
+	return func(value string) error {
+		switch value {
+		case "true":
+			*into = true
+		case "false":
+			*into = false
+		default:
+			return fmt.Errorf("must be true or false")
+		}
+		return nil
+	}
+}
+
+const day = 24 * time.Hour
+
+// ParseDuration reads a time as Go writes it ("2s", "1h30m"), and whole or
+// broken days besides ("30d"). It is the one way to write a time in the file
+// and in the API.
+func ParseDuration(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseFloat(days, 64)
+		if err == nil && n >= 0 && n <= float64(math.MaxInt64/day)-1 {
+			return time.Duration(n * float64(day)), nil
+		}
+	} else if d, err := time.ParseDuration(text); err == nil {
+		return d, nil
+	}
+	return 0, fmt.Errorf("must be a time with its unit, for example 500ms, 2s, 1m30s or 30d")
+}
+
+// FormatDuration writes what ParseDuration reads, as short as it can: "30d",
+// "1m30s", "2s".
+func FormatDuration(d time.Duration) string {
+	if d > 0 && d%day == 0 {
+		return strconv.FormatInt(int64(d/day), 10) + "d"
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// ParseSize reads bytes, with or without a unit: "4096", "32MB" (of a thousand
+// thousand bytes), "32MiB" (of 1024 times 1024).
+func ParseSize(text string) (int64, error) {
+	end := 0
+	for end < len(text) && (text[end] == '.' || text[end] >= '0' && text[end] <= '9') {
+		end++
+	}
+	unit, known := map[string]float64{
+		"": 1, "B": 1,
+		"KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+		"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40,
+	}[strings.ToUpper(strings.TrimSpace(text[end:]))]
+	n, err := strconv.ParseFloat(text[:end], 64)
+	bytes := n * unit
+	if err != nil || !known || bytes != math.Trunc(bytes) || bytes > 1<<53 {
+		return 0, fmt.Errorf("must be a number of bytes, or one with a unit, for example 32MB, 512MiB or 2TB")
+	}
+	return int64(bytes), nil
+}
