@@ -1,0 +1,88 @@
+package session
+
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/drover-video/drover/core/secret"
+)
+
+// Transport says how RTP travels from the camera.
+type Transport string
+
+// The transports of a session. Which to try next is the caller's decision.
+const (
+	TCP Transport = "tcp" // interleaved with the conversation
+	UDP Transport = "udp" // unicast, a pair of ports for each media
+)
+
+// Defaults of Options.
+const (
+	DefaultRequestTimeout = 10 * time.Second
+	DefaultReadTimeout    = 10 * time.Second
+	DefaultUserAgent      = "Drover"
+)
+
+// Options say which camera to talk to and how.
+type Options struct {
+	// URL is rtsp:// or rtsps://, without a login.
+	URL string
+
+	// Username and Password are as the user knows them, not percent-encoded.
+	// They are sent to the host and port of URL only, never along a redirect.
+	Username string
+	Password secret.String
+
+	// Transport is TCP when empty.
+	Transport Transport
+
+	// DialContext opens connections to addresses that AllowAddr let pass; it
+	// is never given a name. Default: a net.Dialer.
+	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
+
+	// AllowAddr decides which resolved addresses may be dialled, redirects
+	// included. Default: DefaultAllowAddr.
+	AllowAddr func(netip.Addr) error
+
+	// TLSConfig is for rtsps. Default: the system's roots. ServerName is set
+	// to the host of the URL when it is empty.
+	TLSConfig *tls.Config
+
+	// RequestTimeout bounds connecting, and the wait for each reply.
+	RequestTimeout time.Duration
+
+	// ReadTimeout is how long Run bears that no RTP packet comes.
+	ReadTimeout time.Duration
+
+	UserAgent string
+	Logger    *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Transport == "" {
+		o.Transport = TCP
+	}
+	if o.DialContext == nil {
+		o.DialContext = (&net.Dialer{}).DialContext
+	}
+	if o.AllowAddr == nil {
+		o.AllowAddr = DefaultAllowAddr
+	}
+	if o.RequestTimeout <= 0 {
+		o.RequestTimeout = DefaultRequestTimeout
+	}
+	if o.ReadTimeout <= 0 {
+		o.ReadTimeout = DefaultReadTimeout
+	}
+	if o.UserAgent == "" {
+		o.UserAgent = DefaultUserAgent
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
