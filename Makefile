@@ -28,8 +28,9 @@ demo: build camera-files ## the server with a simulated camera already added
 
 .PHONY: camera
 camera: camera-files ## a simulated camera at rtsp://127.0.0.1:8554/door
+	@# Without standard input: a job in the background that reads from its terminal is stopped.
 	@echo "==> serving rtsp://127.0.0.1:8554/door; Ctrl-C ends it"
-	@exec build/simcam -listen 127.0.0.1:8554 -camera door
+	@exec build/simcam -listen 127.0.0.1:8554 -camera door </dev/null
 
 .PHONY: build
 build: ## bin/drover, with the web app in it

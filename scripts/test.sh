@@ -30,6 +30,7 @@ if [ -n "${DROVER_CAMERA_SIM:-}" ]; then
 else
 	echo "    without the GStreamer rack: DROVER_CAMERA_SIM names none"
 fi
-go test -tags e2e -count 1 -timeout 9m ./e2e/...
+# Most of them wait for pictures to come, side by side.
+go test -tags e2e -count 1 -parallel 64 -timeout 9m ./e2e/...
 
 say "all tests passed, in $((SECONDS - started)) s"
