@@ -29,6 +29,7 @@ type conversation struct {
 	// early takes frames that come before somebody reads them.
 	early func(channel byte, payload []byte)
 
+	spoke  bool // a message has come, so this is an RTSP server
 	broken bool // the connection failed, so there is no use in writing
 }
 
@@ -68,6 +69,7 @@ func (c *conversation) do(ctx context.Context, method, uri string, extra ...head
 		}
 		reply, err := c.await(ctx)
 		if err != nil {
+			c.abandoned[c.sequence] = method // its reply may still come
 			return nil, err
 		}
 		c.log.Debug("rtsp request", "method", method, "status", reply.status)
@@ -116,6 +118,10 @@ func (c *conversation) await(ctx context.Context) (*message, error) {
 				return nil, err
 			}
 			if n, err := c.in.fill(c.conn); err != nil && n == 0 {
+				c.broken = !isDeadline(err)
+				return nil, c.orNotRTSP(err, 0)
+			}
+			if err := c.orNotRTSP(nil, maxBodyBytes); err != nil {
 				c.broken = true
 				return nil, err
 			}
@@ -124,6 +130,7 @@ func (c *conversation) await(ctx context.Context) (*message, error) {
 				c.early(found.channel, found.payload)
 			}
 		case itemMessage:
+			c.spoke = true
 			if found.message.method != "" {
 				reply, _ := c.answer(found.message)
 				if _, err := c.conn.Write(reply); err != nil {
@@ -135,6 +142,15 @@ func (c *conversation) await(ctx context.Context) (*message, error) {
 			}
 		}
 	}
+}
+
+// orNotRTSP returns err, unless more than some bytes came and no message: then
+// what answers is something else.
+func (c *conversation) orNotRTSP(err error, allowed uint64) error {
+	if !c.spoke && c.in.garbageBytes.Load() > allowed {
+		return ErrNotRTSP
+	}
+	return err
 }
 
 // isReply reports whether a reply is the one waited for: not an interim one,

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,8 @@ var (
 	ErrAddress          = errors.New("the address may not be dialled")
 	ErrRedirect         = errors.New("the camera's redirect cannot be followed")
 	ErrFraming          = errors.New("the camera's stream is broken again and again")
+	ErrNotRTSP          = errors.New("what answers does not speak RTSP")
+	ErrCertificate      = errors.New("the camera's certificate is not trusted")
 	ErrTooLarge         = errors.New("the camera's message is too large")
 	ErrClosed           = errors.New("the session is closed")
 )
@@ -123,6 +126,10 @@ func (e *Error) Hint() string {
 		return "the camera sends us elsewhere: give the URL that it should be pulled from"
 	case ErrFraming, ErrTooLarge:
 		return "the camera sends broken data: try another transport, or newer firmware"
+	case ErrNotRTSP:
+		return "what answers there does not speak RTSP: check the port, usually 554"
+	case ErrCertificate:
+		return "the camera's certificate is not trusted: give the camera one that is, or use rtsp:// in a network that you trust"
 	case ErrClosed:
 		return "the session was closed"
 	}
@@ -155,10 +162,14 @@ func fail(ctx context.Context, step Step, err error) error {
 		}
 		return &Error{Step: step, Err: cause}
 	}
-	for _, kind := range []error{ErrAuth, ErrNoPackets, ErrNoMedia, ErrBye, ErrTimeout, ErrAddress, ErrRedirect, ErrFraming, ErrTooLarge, ErrTransportRefused} {
+	for _, kind := range []error{ErrAuth, ErrNoPackets, ErrNoMedia, ErrBye, ErrTimeout, ErrAddress, ErrRedirect, ErrFraming, ErrNotRTSP, ErrTooLarge, ErrTransportRefused} {
 		if errors.Is(err, kind) {
 			return &Error{Step: step, Kind: kind, Err: err}
 		}
+	}
+	var untrusted *tls.CertificateVerificationError
+	if errors.As(err, &untrusted) {
+		return &Error{Step: step, Kind: ErrCertificate, Err: untrusted.Err}
 	}
 	var timeout net.Error
 	if errors.Is(err, os.ErrDeadlineExceeded) || (errors.As(err, &timeout) && timeout.Timeout()) {

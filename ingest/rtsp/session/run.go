@@ -57,6 +57,7 @@ func (s *Session) Run(ctx context.Context, h Handler) error {
 func (s *Session) read(ctx context.Context, h Handler) error {
 	undo := interrupt(ctx, s.talk.conn)
 	defer undo()
+	s.talk.in.shrink(scanBufferBytes)
 	now := time.Now()
 	chores := newChores(s, now)
 	if err := s.replayEarly(h, now); err != nil {
@@ -215,21 +216,30 @@ func (s *Session) message(m *message) (end bool) {
 		s.post(reply)
 		return end
 	}
-	n, _ := m.cseq()
+	n, numbered := m.cseq()
+	if !numbered {
+		n = s.talk.sequence
+	}
 	method, ours := s.talk.abandoned[n]
 	delete(s.talk.abandoned, n)
-	if !ours || m.success() {
-		s.talk.login.accepted = s.talk.login.chosen != nil
-		return false
-	}
 	switch {
-	case m.status == 401 && s.talk.login.renew(m, s.talk.login.chosen != nil):
-		s.keepalive()
+	case !ours || m.status < 200:
+	case m.success():
+		s.talk.login.accepted = s.talk.login.chosen != nil
+	case m.status == 401:
+		if s.renewals < maxRenewals && s.talk.login.renew(m, s.talk.login.chosen != nil) {
+			s.renewals++
+			s.keepalive()
+		}
 	case method == "GET_PARAMETER":
-		s.keep = "OPTIONS"
+		s.keep = "OPTIONS" // from now on: the camera does not like the other
 	}
 	return false
 }
+
+// maxRenewals bounds how often one keepalive is sent again because its nonce
+// was too old; there are servers that never find one fresh.
+const maxRenewals = 2
 
 // post writes from within Run. A camera that does not read what it is sent
 // may well go on sending, so a failure only ends the writing.
@@ -287,6 +297,7 @@ func (c *chores) do(now time.Time) error {
 		return err
 	}
 	if !now.Before(c.keepalive) {
+		c.s.renewals = 0
 		c.s.keepalive()
 		c.keepalive = now.Add(c.s.keepaliveInterval())
 	}

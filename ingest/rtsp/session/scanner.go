@@ -56,6 +56,17 @@ func newScanner(size int, plausible func(byte, []byte) bool) *scanner {
 	return &scanner{buf: make([]byte, size), plausible: plausible}
 }
 
+// shrink gives back what a large message made the buffer grow by.
+func (s *scanner) shrink(size int) {
+	if len(s.buf) <= size || s.w-s.r > size {
+		return
+	}
+	buf := make([]byte, size)
+	s.w = copy(buf, s.buf[s.r:s.w])
+	s.r = 0
+	s.buf = buf
+}
+
 // fill reads once. It makes room first, which ends the life of earlier items.
 func (s *scanner) fill(from io.Reader) (int, error) {
 	if s.r > 0 {
@@ -146,7 +157,7 @@ func (s *scanner) frame(b []byte) (found item, wait bool) {
 	// A camera whose send buffer is full may write half a frame and go on
 	// with the next one. What follows a frame tells: if it is neither a frame
 	// nor a message, a frame that began within this one is looked for.
-	if len(b) > size && !mayBegin(b[size]) {
+	if len(b) > size && b[size] != '$' && beginsMessage(b[size:]) == no {
 		if cut := s.frameWithin(b[:size]); cut > 0 {
 			s.skip(cut)
 			return item{}, false
@@ -168,10 +179,6 @@ func (s *scanner) frameWithin(b []byte) int {
 			return from
 		}
 	}
-}
-
-func mayBegin(c byte) bool {
-	return c == '$' || c == '\r' || c == '\n' || c == 0 || (c >= 'A' && c <= 'Z')
 }
 
 // text looks at bytes that may begin a message. It returns a message, or

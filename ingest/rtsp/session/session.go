@@ -41,7 +41,9 @@ type Session struct {
 	control target // the whole session
 	peer    netip.Addr
 	medias  []Media
-	keep    string // the method of keepalives
+
+	keep     string // the method of keepalives
+	renewals int    // of the login, for the last keepalive
 
 	turn     chan struct{} // holds one token: whoever took it has the conversation
 	talk     *conversation
@@ -163,6 +165,8 @@ func (s *Session) Close() error {
 	s.closeOnce.Do(func() {
 		s.close(ErrClosed)
 		<-s.turn // for good: nobody talks after this
+		s.talk.early = nil
+		s.early = nil
 		if s.talk.sessionID != "" && !s.talk.broken {
 			s.talk.timeout = min(s.talk.timeout, teardownTimeout)
 			ctx, cancel := context.WithTimeout(context.Background(), teardownTimeout)
