@@ -1,0 +1,70 @@
+// Opens a page in headless Chromium and says what its <video> shows, as one JSON
+// object a line, four times a second, until standard input ends:
+//
+//   node watch.mjs --url URL [--script FILE --reader EXPRESSION]
+//
+// The expression, by means of the script, is a function that reads the number
+// which a simulated camera drew into the picture of a <video>, or null.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+// The web app's own tests pin the version.
+const { chromium } = createRequire(new URL('../../web/package.json', import.meta.url))('playwright-core');
+
+const { values: options } = parseArgs({
+  options: { url: { type: 'string' }, script: { type: 'string' }, reader: { type: 'string' } },
+});
+
+const executablePath = (process.env.PATH ?? '').split(path.delimiter)
+  .map((folder) => path.join(folder, 'chromium'))
+  .find((file) => existsSync(file));
+if (!executablePath) {
+  throw new Error('chromium is not in PATH: apt-get install chromium');
+}
+
+/** Runs in the page. */
+function sample() {
+  const video = document.querySelector('video');
+  const seen = { text: document.body?.innerText ?? '' };
+  if (!video) return seen;
+  const quality = video.getVideoPlaybackQuality();
+  return {
+    ...seen,
+    time: video.currentTime,
+    frames: quality.totalVideoFrames,
+    dropped: quality.droppedVideoFrames,
+    width: video.videoWidth,
+    height: video.videoHeight,
+    audioBytes: video.webkitAudioDecodedByteCount ?? 0,
+    clock: video.videoWidth > 0 && window.readClock ? window.readClock(video) : null,
+  };
+}
+
+const browser = await chromium.launch({
+  executablePath,
+  args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--autoplay-policy=no-user-gesture-required'],
+});
+let ended = false;
+process.stdin.on('end', () => { ended = true; }).resume();
+try {
+  const page = await browser.newPage({ viewport: { width: 960, height: 600 } });
+  const errors = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  if (options.script) {
+    // Modules export; a script that is put into the page cannot.
+    const script = readFileSync(options.script, 'utf8').replace(/^export /gm, '');
+    await page.addInitScript(`{ ${script}\nwindow.readClock = ${options.reader}; }`);
+  }
+  await page.goto(options.url, { waitUntil: 'domcontentloaded' });
+  while (!ended) {
+    const seen = await page.evaluate(sample);
+    process.stdout.write(`${JSON.stringify({ ...seen, errors: errors.slice(0, 10) })}\n`);
+    await new Promise((done) => setTimeout(done, 250));
+  }
+} finally {
+  await browser.close();
+}
