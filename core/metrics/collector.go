@@ -1,0 +1,96 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/drover-video/drover/core/camera"
+)
+
+// A collector turns snapshots into metrics.
+type collector struct {
+	snapshot func() Snapshot
+
+	build, cameras, viewers, requests, sent                    *prometheus.Desc
+	frames, received, lost, reconnects, ringBytes, drops, pool *prometheus.Desc
+}
+
+func newCollector(version string, snapshot func() Snapshot) *collector {
+	describe := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("drover_"+name, help, labels, nil)
+	}
+	return &collector{
+		snapshot: snapshot,
+		build: prometheus.NewDesc("drover_build_info", "Always 1; its label says which Drover this is.",
+			nil, prometheus.Labels{"version": version}),
+		cameras:    describe("cameras", "Cameras by state.", "state"),
+		viewers:    describe("camera_viewers", "Who watches a camera by HLS now.", "camera"),
+		requests:   describe("hls_requests_total", "HLS requests for a camera.", "camera"),
+		sent:       describe("hls_sent_bytes_total", "Bytes of HLS sent of a camera.", "camera"),
+		frames:     describe("source_frames_total", "Access units received from a source.", "camera", "source"),
+		received:   describe("source_received_bytes_total", "Bytes received from a source.", "camera", "source"),
+		lost:       describe("source_lost_packets_total", "RTP packets of a source that never came.", "camera", "source"),
+		reconnects: describe("source_reconnects_total", "Connections to a source after the first.", "camera", "source"),
+		ringBytes:  describe("source_ring_bytes", "Bytes of a source kept for consumers that start.", "camera", "source"),
+		drops:      describe("subscriber_dropped_frames_total", "Frames that a consumer of a source lost, by reason.", "camera", "source", "subscriber", "reason"),
+		pool:       describe("frame_pool_bytes", "Memory for frames: in use, or kept for the next.", "use"),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (c *collector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{c.build, c.cameras, c.viewers, c.requests, c.sent, c.frames,
+		c.received, c.lost, c.reconnects, c.ringBytes, c.drops, c.pool} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *collector) Collect(out chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	snapshot := c.snapshot()
+	gauge(c.build, 1)
+	gauge(c.pool, float64(snapshot.PoolUsedBytes), "used")
+	gauge(c.pool, float64(snapshot.PoolIdleBytes), "idle")
+	// States without a camera are shown too: an alert on one needs its zero.
+	states := map[camera.State]int{camera.StateIdle: 0, camera.StateConnecting: 0, camera.StateLive: 0,
+		camera.StateStalled: 0, camera.StateBackoff: 0, camera.StateDisabled: 0}
+	for _, each := range snapshot.Cameras {
+		states[each.State]++
+		c.collectCamera(out, each)
+	}
+	for state, n := range states {
+		gauge(c.cameras, float64(n), string(state))
+	}
+}
+
+func (c *collector) collectCamera(out chan<- prometheus.Metric, each Camera) {
+	counter := func(d *prometheus.Desc, value uint64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(value), labels...)
+	}
+	out <- prometheus.MustNewConstMetric(c.viewers, prometheus.GaugeValue, float64(each.Viewers), each.ID)
+	counter(c.requests, each.Requests, each.ID)
+	counter(c.sent, each.Sent, each.ID)
+	for _, source := range each.Sources {
+		counter(c.frames, source.Frames, each.ID, source.Name)
+		counter(c.received, source.Bytes, each.ID, source.Name)
+		counter(c.lost, source.LostPackets, each.ID, source.Name)
+		counter(c.reconnects, source.Reconnects, each.ID, source.Name)
+		out <- prometheus.MustNewConstMetric(c.ringBytes, prometheus.GaugeValue, float64(source.RingBytes), each.ID, source.Name)
+		c.collectDrops(out, each.ID, source)
+	}
+}
+
+// collectDrops adds up subscribers of one name: Prometheus refuses a scrape with
+// the same labels twice.
+func (c *collector) collectDrops(out chan<- prometheus.Metric, id string, source Source) {
+	type labels struct{ subscriber, reason string }
+	sums := map[labels]uint64{}
+	for _, drop := range source.Drops {
+		sums[labels{drop.Subscriber, drop.Reason}] += drop.Frames
+	}
+	for l, frames := range sums {
+		out <- prometheus.MustNewConstMetric(c.drops, prometheus.CounterValue, float64(frames), id, source.Name, l.subscriber, l.reason)
+	}
+}

@@ -1,0 +1,61 @@
+// Package metrics shows Drover's counters to Prometheus. Nothing is counted
+// here: a scrape reads one snapshot of what the parts count anyway, so that a
+// packet costs no metric.
+package metrics
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/drover-video/drover/core/camera"
+)
+
+// Snapshot is all counters at one moment.
+type Snapshot struct {
+	Cameras       []Camera
+	PoolUsedBytes int64 // of frames that somebody holds
+	PoolIdleBytes int64 // kept for the next frames
+}
+
+// Camera is one camera's counters.
+type Camera struct {
+	ID       string
+	State    camera.State
+	Viewers  int
+	Requests uint64 // of HLS
+	Sent     uint64 // bytes of HLS
+	Sources  []Source
+}
+
+// Source is one source's counters.
+type Source struct {
+	Name        string
+	Frames      uint64
+	Bytes       uint64
+	LostPackets uint64
+	Reconnects  uint64
+	RingBytes   int64
+	Drops       []Drop
+}
+
+// Drop is how many frames one subscriber lost for one reason.
+type Drop struct {
+	Subscriber string
+	Reason     string
+	Frames     uint64
+}
+
+// Handler answers scrapes with a fresh snapshot each, besides what is known of
+// the process and of the Go runtime.
+func Handler(version string, snapshot func() Snapshot) http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(
+		newCollector(version, snapshot),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		collectors.NewGoCollector(),
+	)
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+}

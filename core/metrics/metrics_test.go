@@ -1,0 +1,67 @@
+package metrics
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/drover-video/drover/core/camera"
+)
+
+func scrape(t *testing.T, snapshot Snapshot) string {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	Handler("1.2.3", func() Snapshot { return snapshot }).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if answer.Code != http.StatusOK {
+		t.Fatalf("status %d: %s", answer.Code, answer.Body)
+	}
+	return answer.Body.String()
+}
+
+func TestAScrapeShowsTheSnapshot(t *testing.T) {
+	got := scrape(t, Snapshot{PoolUsedBytes: 5, PoolIdleBytes: 6, Cameras: []Camera{
+		{ID: "door", State: camera.StateLive, Viewers: 3, Requests: 10, Sent: 11, Sources: []Source{{
+			Name: "main", Frames: 12, Bytes: 13, LostPackets: 14, Reconnects: 15, RingBytes: 16,
+			Drops: []Drop{{"hls", "full", 17}, {"hls", "awaiting_keyframe", 18}},
+		}}},
+		{ID: "yard", State: camera.StateLive},
+	}})
+	for _, want := range []string{
+		`drover_build_info{version="1.2.3"} 1`,
+		`drover_cameras{state="live"} 2`,
+		`drover_cameras{state="backoff"} 0`,
+		`drover_camera_viewers{camera="door"} 3`,
+		`drover_hls_requests_total{camera="door"} 10`,
+		`drover_hls_sent_bytes_total{camera="door"} 11`,
+		`drover_source_frames_total{camera="door",source="main"} 12`,
+		`drover_source_received_bytes_total{camera="door",source="main"} 13`,
+		`drover_source_lost_packets_total{camera="door",source="main"} 14`,
+		`drover_source_reconnects_total{camera="door",source="main"} 15`,
+		`drover_source_ring_bytes{camera="door",source="main"} 16`,
+		`drover_subscriber_dropped_frames_total{camera="door",reason="full",source="main",subscriber="hls"} 17`,
+		`drover_subscriber_dropped_frames_total{camera="door",reason="awaiting_keyframe",source="main",subscriber="hls"} 18`,
+		`drover_frame_pool_bytes{use="used"} 5`,
+		`drover_camera_viewers{camera="yard"} 0`,
+		`go_goroutines `,
+		`process_resident_memory_bytes `,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("missing: %s", want)
+		}
+	}
+}
+
+func TestSubscribersOfOneNameAreAddedUp(t *testing.T) {
+	got := scrape(t, Snapshot{Cameras: []Camera{{ID: "door", Sources: []Source{{Name: "main",
+		Drops: []Drop{{"ai", "full", 1}, {"ai", "full", 2}}}}}}})
+	if want := `subscriber="ai"} 3`; !strings.Contains(got, want) {
+		t.Errorf("missing %s in\n%s", want, got)
+	}
+}
+
+func TestAScrapeOfNothingWorks(t *testing.T) {
+	if got := scrape(t, Snapshot{}); !strings.Contains(got, `drover_cameras{state="live"} 0`) {
+		t.Errorf("got\n%s", got)
+	}
+}
