@@ -1,0 +1,125 @@
+import type { Camera, ProbeResult, Source, SourceStatus, State, Status, Track, Transport } from './types'
+
+// The API's answers are read field by field: one odd field costs that field,
+// not the page.
+
+type Fields = Record<string, unknown>
+
+function fields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function number(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0
+}
+
+function time(value: unknown): Date | null {
+  const ms = typeof value === 'string' ? Date.parse(value) : NaN
+  // Go's zero time is "never".
+  return Number.isNaN(ms) || ms < 0 ? null : new Date(ms)
+}
+
+const STATES: readonly string[] = ['idle', 'connecting', 'live', 'stalled', 'backoff', 'disabled']
+
+function state(value: unknown): State {
+  return STATES.includes(text(value)) ? (value as State) : 'idle'
+}
+
+const TRANSPORTS: readonly string[] = ['auto', 'tcp', 'udp', 'multicast']
+
+function transport(value: unknown): Transport {
+  return TRANSPORTS.includes(text(value)) ? (value as Transport) : 'auto'
+}
+
+function readTrack(value: unknown): Track {
+  const f = fields(value)
+  return {
+    codec: text(f.codec),
+    width: number(f.width),
+    height: number(f.height),
+    fps: number(f.fps),
+    sampleRate: number(f.sample_rate),
+    bitrateBPS: number(f.bitrate_bps),
+    playable: f.playable !== false,
+    reason: text(f.reason),
+  }
+}
+
+function readSourceStatus(value: unknown): SourceStatus {
+  const f = fields(value)
+  return {
+    name: text(f.name),
+    state: state(f.state),
+    error: text(f.error),
+    transport: text(f.transport),
+    tracks: list(f.tracks).map(readTrack),
+    gopSeconds: number(f.gop_seconds),
+    lastFrameAt: time(f.last_frame_at),
+    nextTryAt: time(f.next_try_at),
+    reconnects: number(f.reconnects),
+    lostPackets: number(f.lost_packets),
+  }
+}
+
+function readStatus(value: unknown): Status {
+  const f = fields(value)
+  const sources = list(f.sources).map(readSourceStatus)
+  return {
+    state: state(f.state),
+    since: time(f.since),
+    error: text(f.error) || (sources.find((source) => source.error !== '')?.error ?? ''),
+    nextTryAt: time(f.next_try_at) ?? sources.find((source) => source.nextTryAt)?.nextTryAt ?? null,
+    sources,
+    viewers: number(f.viewers),
+    recording: f.recording === true,
+  }
+}
+
+function readSource(value: unknown): Source {
+  const f = fields(value)
+  return {
+    name: text(f.name),
+    url: text(f.url),
+    username: text(f.username),
+    transport: transport(f.transport),
+    hasPassword: f.has_password === true || f.password_set === true || text(f.password) !== '',
+  }
+}
+
+export function readCamera(value: unknown): Camera {
+  const f = fields(value)
+  return {
+    id: text(f.id),
+    name: text(f.name),
+    enabled: f.enabled !== false,
+    onDemand: f.on_demand === true,
+    readOnly: f.read_only === true || f.origin === 'file',
+    sources: list(f.sources).map(readSource),
+    status: readStatus(f.status),
+  }
+}
+
+/** Reads the list of cameras, bare or as the field "cameras" of an object. */
+export function readCameras(value: unknown): Camera[] {
+  const items = Array.isArray(value) ? value : list(fields(value).cameras ?? fields(value).items)
+  return items.map(readCamera).filter((camera) => camera.id !== '')
+}
+
+/** Reads what a probe found. A probe that failed in a camera may be answered with 200 and an error. */
+export function readProbe(value: unknown): ProbeResult & { error: string } {
+  const f = fields(value)
+  return {
+    transport: text(f.transport),
+    tracks: list(f.tracks).map(readTrack),
+    gopSeconds: number(f.gop_seconds),
+    error: text(f.error),
+  }
+}

@@ -1,0 +1,82 @@
+// What the API answers, as far as the app reads it. Everything that a server of
+// another version may leave out has a value here that means "not known".
+
+export type State = 'idle' | 'connecting' | 'live' | 'stalled' | 'backoff' | 'disabled'
+
+export type Transport = 'auto' | 'tcp' | 'udp' | 'multicast'
+
+export interface Track {
+  codec: string
+  width: number
+  height: number
+  fps: number
+  sampleRate: number
+  bitrateBPS: number
+  playable: boolean
+  /** Why it is not playable. */
+  reason: string
+}
+
+export interface SourceStatus {
+  name: string
+  state: State
+  error: string
+  transport: string
+  tracks: Track[]
+  gopSeconds: number
+  lastFrameAt: Date | null
+  nextTryAt: Date | null
+  reconnects: number
+  lostPackets: number
+}
+
+export interface Status {
+  state: State
+  since: Date | null
+  error: string
+  nextTryAt: Date | null
+  sources: SourceStatus[]
+  viewers: number
+  recording: boolean
+}
+
+export interface Source {
+  name: string
+  url: string
+  username: string
+  transport: Transport
+  hasPassword: boolean
+}
+
+export interface Camera {
+  id: string
+  name: string
+  enabled: boolean
+  onDemand: boolean
+  /** It comes from the configuration file and is changed there. */
+  readOnly: boolean
+  sources: Source[]
+  status: Status
+}
+
+export interface ProbeResult {
+  transport: string
+  tracks: Track[]
+  gopSeconds: number
+}
+
+/** What the app sends for a source. Without a password, the stored one is kept. */
+export interface SourceInput {
+  name: string
+  url: string
+  username: string
+  password?: string
+  transport: Transport
+}
+
+export interface CameraInput {
+  id: string
+  name: string
+  enabled: boolean
+  sources: SourceInput[]
+}

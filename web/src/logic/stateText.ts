@@ -1,0 +1,69 @@
+import type { Camera, SourceStatus, State, Track } from '../api/types'
+import { codecName } from '../player/codecs'
+import { formatBitrate, formatFPS, formatSampleRate, formatSeconds } from './format'
+
+const WORDS: Record<State, string> = {
+  live: 'Live',
+  connecting: 'Connecting',
+  stalled: 'Stalled',
+  backoff: 'Backoff',
+  disabled: 'Disabled',
+  idle: 'Idle',
+}
+
+export function stateWord(state: State): string {
+  return WORDS[state]
+}
+
+/** What the state means to somebody who waits for a picture; "" while it is live. */
+export function stateReason(camera: Camera, nowMs: number): string {
+  const { status } = camera
+  switch (status.state) {
+    case 'live':
+      return ''
+    case 'connecting':
+      return 'Waiting for the camera’s first picture'
+    case 'stalled':
+      return sentence(status.error) || 'The camera is connected, but sends no picture'
+    case 'backoff':
+      return [sentence(status.error) || 'The camera could not be reached', nextTry(status.nextTryAt, nowMs)].filter(Boolean).join('. ')
+    case 'disabled':
+      return 'Switched off: edit the camera to enable it'
+    case 'idle':
+      return 'Connects when somebody watches'
+  }
+}
+
+function nextTry(at: Date | null, nowMs: number): string {
+  if (!at) return ''
+  const seconds = Math.round((at.getTime() - nowMs) / 1000)
+  return seconds > 0 ? `Next try in ${formatSeconds(seconds)}` : 'Trying again now'
+}
+
+function sentence(text: string): string {
+  const trimmed = text.trim().replace(/\.$/, '')
+  return trimmed === '' ? '' : trimmed.charAt(0).toUpperCase() + trimmed.slice(1)
+}
+
+export function isVideo(track: Track): boolean {
+  return track.width > 0 || /^(h26[45]|hevc|avc|av1|vp[89]|m?jpeg|mpeg-?4)/i.test(track.codec)
+}
+
+/** "H.264 · 1920×1080 · 25 fps" or "AAC · 48 kHz". */
+export function trackText(track: Track, withBitrate = false): string {
+  return [
+    codecName(track.codec) || 'unknown codec',
+    track.width > 0 ? `${track.width}×${track.height}` : '',
+    track.fps > 0 ? formatFPS(track.fps) : '',
+    track.sampleRate > 0 ? formatSampleRate(track.sampleRate) : '',
+    withBitrate && track.bitrateBPS > 0 ? formatBitrate(track.bitrateBPS) : '',
+  ]
+    .filter(Boolean)
+    .join(' · ')
+}
+
+/** What a tile says below the name: the picture of the main source. */
+export function pictureText(sources: SourceStatus[]): string {
+  const track = sources.flatMap((source) => source.tracks).find(isVideo)
+  return track ? trackText(track) : ''
+}

@@ -1,0 +1,46 @@
+import type { HlsConfig } from 'hls.js'
+
+const shared: Partial<HlsConfig> = {
+  // fMP4 goes to the decoder as it comes: a worker would only copy it about.
+  enableWorker: false,
+  lowLatencyMode: true,
+  // The player's own loop retries for ever; hls.js gives up early, so that the
+  // loop hears of a restart of the server soon and asks for the playlist anew.
+  playlistLoadPolicy: {
+    default: {
+      maxTimeToFirstByteMs: 10_000,
+      maxLoadTimeMs: 20_000,
+      timeoutRetry: { maxNumRetry: 1, retryDelayMs: 0, maxRetryDelayMs: 0 },
+      errorRetry: { maxNumRetry: 2, retryDelayMs: 500, maxRetryDelayMs: 2_000 },
+    },
+  },
+  fragLoadPolicy: {
+    default: {
+      maxTimeToFirstByteMs: 10_000,
+      maxLoadTimeMs: 60_000,
+      timeoutRetry: { maxNumRetry: 1, retryDelayMs: 0, maxRetryDelayMs: 0 },
+      errorRetry: { maxNumRetry: 3, retryDelayMs: 500, maxRetryDelayMs: 2_000 },
+    },
+  },
+}
+
+/** For the one picture that somebody looks at: the best source first. */
+export const watchConfig: Partial<HlsConfig> = {
+  ...shared,
+  backBufferLength: 10,
+  maxBufferLength: 20,
+  maxMaxBufferLength: 30,
+  abrEwmaDefaultEstimate: 20_000_000,
+}
+
+/** For a tile: the smallest source, and next to no memory. */
+export const previewConfig: Partial<HlsConfig> = {
+  ...shared,
+  backBufferLength: 0,
+  maxBufferLength: 6,
+  maxMaxBufferLength: 10,
+  maxBufferSize: 4_000_000,
+  capLevelToPlayerSize: true,
+  startLevel: 0,
+  startFragPrefetch: false,
+}

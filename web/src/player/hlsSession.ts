@@ -1,0 +1,178 @@
+import type Hls from 'hls.js'
+import type { ErrorData, Level, LevelDetails } from 'hls.js'
+import { MAX_BEHIND_TARGET_MS } from '../config'
+import { NotYet } from './fetchPlaylist'
+import { previewConfig, watchConfig } from './hlsConfig'
+import { RecoveryLadder } from './ladder'
+import { ProgressWatch, type Sample } from './progress'
+import type { Quality, Session } from './session'
+
+export interface HlsSessionOptions {
+  video: HTMLVideoElement
+  url: string
+  preview: boolean
+  clockSkewMs: number
+  /** False while the viewer has paused. */
+  wantsPlay: () => boolean
+  onBlocked: () => void
+  /** The picture is about to be taken from the video element. */
+  onEnd: () => void
+  /** The sources can be chosen from now on. */
+  onQualities: () => void
+}
+
+/** Plays by hls.js, and mends what can be mended without starting over. */
+export class HlsSession implements Session {
+  private readonly hls: Hls
+  private readonly ladder = new RecoveryLadder()
+  private readonly progress = new ProgressWatch()
+  private fail: (reason: string) => void = () => {}
+
+  constructor(
+    private readonly hlsClass: typeof Hls,
+    private readonly options: HlsSessionOptions,
+  ) {
+    this.hls = new hlsClass(options.preview ? previewConfig : watchConfig)
+  }
+
+  async run(signal: AbortSignal): Promise<never> {
+    const { hls, hlsClass } = this
+    let watch: ReturnType<typeof setInterval> | undefined
+    const abort = (): void => this.fail('stopped')
+    try {
+      return await new Promise<never>((_, reject) => {
+        this.fail = (reason) => reject(new NotYet(reason))
+        signal.addEventListener('abort', abort)
+        if (signal.aborted) abort()
+        hls.on(hlsClass.Events.ERROR, (_event, data) => this.onError(data))
+        hls.on(hlsClass.Events.MANIFEST_PARSED, () => {
+          this.options.onQualities()
+          this.play()
+        })
+        hls.loadSource(this.options.url)
+        hls.attachMedia(this.options.video)
+        watch = setInterval(() => this.check(), 1_000)
+      })
+    } finally {
+      clearInterval(watch)
+      signal.removeEventListener('abort', abort)
+      this.options.onEnd()
+      hls.destroy()
+    }
+  }
+
+  play(): void {
+    if (!this.options.wantsPlay()) return
+    this.options.video.play().catch((err: unknown) => {
+      // AbortError: another load or a pause came first, which is no failure.
+      if (err instanceof DOMException && err.name === 'NotAllowedError') this.options.onBlocked()
+    })
+  }
+
+  jumpToLive(): void {
+    const live = this.hls.liveSyncPosition
+    if (live !== null && live > this.options.video.currentTime) this.options.video.currentTime = live
+  }
+
+  pictureAgeMs(): number | null {
+    const shownAt = this.hls.playingDate
+    if (shownAt) {
+      const age = Date.now() + this.options.clockSkewMs - shownAt.getTime()
+      // A camera server without a proper clock: better no figure than a silly one.
+      return age > -2_000 && age < 86_400_000 ? Math.max(0, age) : null
+    }
+    return this.hls.latency > 0 ? this.hls.latency * 1000 : null
+  }
+
+  isBehind(): boolean {
+    const live = this.hls.liveSyncPosition
+    return live !== null && (live - this.options.video.currentTime) * 1000 > MAX_BEHIND_TARGET_MS / 4
+  }
+
+  qualities(): Quality[] {
+    return this.hls.levels.map((level, index) => ({ index, label: qualityLabel(level) })).reverse()
+  }
+
+  chooseQuality(index: number): void {
+    this.hls.nextLevel = index
+  }
+
+  private onError(data: ErrorData): void {
+    if (!data.fatal) return
+    switch (data.type) {
+      case this.hlsClass.ErrorTypes.MEDIA_ERROR:
+        if (data.details === this.hlsClass.ErrorDetails.MANIFEST_INCOMPATIBLE_CODECS_ERROR) {
+          this.fail('This browser cannot play the camera’s codecs')
+        } else {
+          this.mend('The browser could not decode the stream')
+        }
+        return
+      case this.hlsClass.ErrorTypes.NETWORK_ERROR:
+        this.fail('The connection to the server was lost')
+        return
+      default:
+        this.fail('Playback failed')
+    }
+  }
+
+  /** One step up the ladder; the last step ends this session. */
+  private mend(reason: string): void {
+    const { hls } = this
+    switch (this.ladder.next(Date.now())) {
+      case 'recover':
+        hls.recoverMediaError()
+        break
+      case 'swap-audio':
+        hls.swapAudioCodec()
+        hls.recoverMediaError()
+        break
+      case 'reload':
+        this.fail(reason)
+        return
+    }
+    this.play()
+  }
+
+  private check(): void {
+    const { video } = this.options
+    const sample = this.sample()
+    if (video.error) {
+      this.mend('The browser could not decode the stream')
+      this.progress.restart(sample)
+    } else if (this.progress.isStuck(sample)) {
+      this.mend('The picture stood still')
+      this.jumpToLive()
+      this.progress.restart(sample)
+    } else if (this.isFarBehind() && sample.expected) {
+      this.jumpToLive()
+    } else if (video.ended) {
+      this.fail('The stream has ended')
+    }
+  }
+
+  private isFarBehind(): boolean {
+    const live = this.hls.liveSyncPosition
+    return live !== null && (live - this.options.video.currentTime) * 1000 > MAX_BEHIND_TARGET_MS
+  }
+
+  private sample(): Sample {
+    const details = this.details()
+    return {
+      nowMs: Date.now(),
+      currentTime: this.options.video.currentTime,
+      edge: details?.edge ?? null,
+      targetDuration: details?.targetduration ?? 0,
+      expected: this.options.wantsPlay() && !document.hidden,
+    }
+  }
+
+  private details(): LevelDetails | undefined {
+    const { hls } = this
+    return hls.levels[hls.currentLevel]?.details ?? hls.levels[hls.loadLevel]?.details
+  }
+}
+
+function qualityLabel(level: Level): string {
+  if (level.height > 0) return `${level.height}p`
+  return `${Math.round(level.bitrate / 1000)} kbit/s`
+}

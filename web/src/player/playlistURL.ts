@@ -1,0 +1,9 @@
+/** The multivariant playlist of ordinary HLS. The prefix is that of a share link, or "". */
+export function playlistPath(cameraId: string, prefix = ''): string {
+  return `${prefix}/hls/${encodeURIComponent(cameraId)}/index.m3u8`
+}
+
+/** The bare player page, for an iframe. */
+export function watchPath(cameraId: string): string {
+  return `/watch/${encodeURIComponent(cameraId)}`
+}

@@ -1,0 +1,20 @@
+/** A source that the viewer can choose, best first. */
+export interface Quality {
+  index: number
+  label: string
+}
+
+/** One run of playback, from attaching the video element to a failure. */
+export interface Session {
+  /** Plays until the signal is aborted or playback fails: it only ever rejects, with NotYet. */
+  run(signal: AbortSignal): Promise<never>
+  play(): void
+  jumpToLive(): void
+  /** How far the picture on the screen is behind the camera, in milliseconds; null if not known. */
+  pictureAgeMs(): number | null
+  /** The jump to live would take the viewer forward. */
+  isBehind(): boolean
+  qualities(): Quality[]
+  /** -1 leaves the choice to the player. */
+  chooseQuality(index: number): void
+}

@@ -1,0 +1,43 @@
+import { removeCamera } from '../api/client'
+import type { Camera } from '../api/types'
+import type { CameraStore } from '../cameraStore'
+import { cameraForm } from './cameraForm'
+import { confirmDialog, openDialog } from './dialog'
+
+/** The dialogs that change cameras, over whatever page is shown. */
+export class CameraDialogs {
+  constructor(private readonly store: CameraStore) {}
+
+  add(): void {
+    this.openForm('Add a camera', null)
+  }
+
+  edit(camera: Camera): void {
+    const name = camera.name || camera.id
+    this.openForm(camera.readOnly ? `Settings of ${name}` : `Edit ${name}`, camera)
+  }
+
+  remove(camera: Camera, onRemoved?: () => void): void {
+    confirmDialog({
+      title: `Remove ${camera.name || camera.id}?`,
+      text: 'Drover disconnects from the camera, and everybody who watches it loses the picture. This cannot be undone.',
+      action: 'Remove',
+      onConfirm: async () => {
+        await removeCamera(camera.id)
+        this.store.refresh()
+        onRemoved?.()
+      },
+    })
+  }
+
+  private openForm(title: string, camera: Camera | null): void {
+    openDialog(title, 'camera-dialog', (close) => {
+      const done = (): void => {
+        close()
+        this.store.refresh()
+      }
+      const taken = new Set(this.store.current.list?.map((other) => other.id))
+      return cameraForm({ camera, taken, onDone: done, onCancel: close }).element
+    })
+  }
+}

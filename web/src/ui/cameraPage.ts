@@ -1,0 +1,76 @@
+import type { Camera } from '../api/types'
+import type { CameraStore, Cameras } from '../cameraStore'
+import { plural } from '../logic/format'
+import { stateReason, stateWord } from '../logic/stateText'
+import { iconButton } from './button'
+import type { CameraDialogs } from './cameraDialogs'
+import { DetailsPanel } from './details'
+import { h, setText, show } from './dom'
+import { icon } from './icons'
+import { PlayerView } from './player'
+
+/** The page of one camera: its picture, and beside it what is known of it. */
+export class CameraPage {
+  readonly element: HTMLElement
+  private readonly title = h('h1', { testId: 'camera-title' })
+  private readonly word = h('span', { testId: 'camera-state' })
+  private readonly badge = h('span', { class: 'badge' }, h('span', { class: 'dot' }), this.word)
+  private readonly viewers = h('span', { class: 'camera-viewers', testId: 'camera-viewers' })
+  private readonly missing = h('p', { class: 'notice', testId: 'camera-missing', attrs: { role: 'status' } })
+  private readonly edit = iconButton({ label: 'Edit camera', icon: 'edit', testId: 'camera-edit', onClick: () => this.camera && this.dialogs.edit(this.camera) })
+  private readonly remove = iconButton({ label: 'Remove camera', icon: 'trash', testId: 'camera-remove', onClick: () => this.camera && this.dialogs.remove(this.camera, this.onGone) })
+  private readonly player: PlayerView
+  private readonly details: DetailsPanel
+  private readonly unsubscribe: () => void
+  private camera: Camera | null = null
+
+  constructor(
+    private readonly id: string,
+    store: CameraStore,
+    private readonly dialogs: CameraDialogs,
+    private readonly onGone: () => void,
+  ) {
+    this.player = new PlayerView(id)
+    this.details = new DetailsPanel(id)
+    const back = h('a', { class: 'icon-button', testId: 'back', attrs: { href: '/', 'data-link': true, 'aria-label': 'All cameras', title: 'All cameras' } }, icon('back'))
+    this.element = h(
+      'main',
+      { class: 'page camera-page', attrs: { id: 'main' } },
+      h('div', { class: 'camera-head' }, back, this.title, this.badge, this.viewers, h('span', { class: 'spacer' }), this.edit, this.remove),
+      this.missing,
+      h('div', { class: 'camera-body' }, this.player.element, this.details.element),
+    )
+    setText(this.title, id)
+    show(this.missing, false)
+    this.unsubscribe = store.subscribe((cameras) => this.update(cameras))
+  }
+
+  destroy(): void {
+    this.unsubscribe()
+    this.player.destroy()
+  }
+
+  private update({ list }: Cameras): void {
+    this.camera = list?.find((camera) => camera.id === this.id) ?? null
+    const { camera } = this
+    const gone = list !== null && !camera
+    show(this.missing, gone)
+    show(this.badge, camera !== null)
+    show(this.edit, camera !== null)
+    show(this.remove, camera !== null && !camera.readOnly)
+    show(this.details.element, !gone)
+    setText(this.missing, gone ? `There is no camera “${this.id}”. This page plays as soon as there is one.` : '')
+    this.player.setCameraReason(camera ? stateReason(camera, Date.now()) : '')
+    if (camera) this.show(camera)
+  }
+
+  private show(camera: Camera): void {
+    const name = camera.name || camera.id
+    setText(this.title, name)
+    document.title = `${name} - Drover`
+    setText(this.word, stateWord(camera.status.state))
+    this.badge.dataset.state = camera.status.state
+    setText(this.viewers, camera.status.viewers > 0 ? plural(camera.status.viewers, 'viewer') : '')
+    this.details.update(camera, Date.now())
+  }
+}

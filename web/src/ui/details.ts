@@ -1,0 +1,78 @@
+import { restartCamera } from '../api/client'
+import type { Camera, SourceStatus } from '../api/types'
+import { formatAgo, formatSeconds, plural } from '../logic/format'
+import { stateReason, stateWord } from '../logic/stateText'
+import { playlistPath, watchPath } from '../player/playlistURL'
+import { textButton } from './button'
+import { copyRow } from './copyRow'
+import { h, setText, show } from './dom'
+import { trackLine } from './probePanel'
+
+/** What is known of a camera, beside its picture. */
+export class DetailsPanel {
+  readonly element: HTMLElement
+  private readonly reason = h('p', { class: 'details-reason', testId: 'details-reason' })
+  private readonly sources = h('div', { class: 'details-sources' })
+  private readonly restart: HTMLButtonElement
+  private readonly restartResult = h('p', { class: 'field-hint', attrs: { role: 'status' } })
+  private shown = ''
+
+  constructor(private readonly cameraId: string) {
+    this.restart = textButton({ label: 'Reconnect now', icon: 'restart', testId: 'reconnect-now', onClick: () => void this.reconnect() })
+    this.element = h(
+      'section',
+      { class: 'details', testId: 'details', attrs: { 'aria-label': 'Details' } },
+      this.reason,
+      this.sources,
+      h('h2', { text: 'Addresses' }),
+      copyRow('Playlist', location.origin + playlistPath(cameraId), 'playlist-url'),
+      copyRow('Player page', location.origin + watchPath(cameraId), 'watch-url'),
+      h('div', { class: 'details-actions' }, this.restart, this.restartResult),
+    )
+  }
+
+  update(camera: Camera, nowMs: number): void {
+    const reason = stateReason(camera, nowMs)
+    setText(this.reason, reason)
+    show(this.reason, reason !== '')
+    show(this.restart, camera.enabled)
+    const blocks = camera.status.sources.map((source) => sourceBlock(source, nowMs))
+    // Rebuilt only when it reads differently, so that a selected text stays selected.
+    const text = blocks.map((block) => block.textContent).join('\n')
+    if (text === this.shown) return
+    this.shown = text
+    this.sources.replaceChildren(...blocks)
+  }
+
+  private async reconnect(): Promise<void> {
+    this.restart.disabled = true
+    try {
+      await restartCamera(this.cameraId)
+      setText(this.restartResult, 'Reconnecting…')
+    } catch (err) {
+      setText(this.restartResult, err instanceof Error ? err.message : 'This did not work')
+    }
+    this.restart.disabled = false
+    setTimeout(() => setText(this.restartResult, ''), 5_000)
+  }
+}
+
+function sourceBlock(source: SourceStatus, nowMs: number): HTMLElement {
+  const facts: [string, string][] = []
+  if (source.transport !== '') facts.push(['Transport', source.transport.toUpperCase()])
+  if (source.gopSeconds > 0) facts.push(['GOP', formatSeconds(source.gopSeconds)])
+  if (source.lastFrameAt) facts.push(['Last frame', formatAgo(source.lastFrameAt, nowMs)])
+  facts.push(['Reconnects', String(source.reconnects)], ['Lost packets', String(source.lostPackets)])
+  if (source.error !== '') facts.push(['Error', source.error])
+  const list = h('dl', { class: 'facts' })
+  for (const [term, value] of facts) list.append(h('div', {}, h('dt', { text: term }), h('dd', { text: value })))
+  return h(
+    'div',
+    { class: 'source', testId: 'source' },
+    h('h2', {}, h('span', { text: `Source ${source.name}` }), h('span', { class: 'source-state', text: stateWord(source.state) })),
+    source.tracks.length > 0
+      ? h('ul', { class: 'tracks', attrs: { 'aria-label': plural(source.tracks.length, 'track') } }, ...source.tracks.map(trackLine))
+      : h('p', { class: 'field-hint', text: 'No tracks are known yet' }),
+    list,
+  )
+}

@@ -1,0 +1,212 @@
+import { formatSeconds } from '../logic/format'
+import { LivePlayer, type PlayerStatus } from '../player/livePlayer'
+import { playlistPath } from '../player/playlistURL'
+import { iconButton } from './button'
+import { h, setText, show } from './dom'
+import { icon, setIcon } from './icons'
+
+const HIDE_CONTROLS_AFTER_MS = 3_000
+
+/** The big picture with its controls: of the player page, and alone in /watch. */
+export class PlayerView {
+  readonly element: HTMLElement
+  private readonly video = h('video', { testId: 'player-video', attrs: { tabindex: '-1' } })
+  private readonly canvas = h('canvas', { attrs: { 'aria-hidden': 'true', width: '0', height: '0' } })
+  private readonly messageText = h('span', { testId: 'player-message' })
+  private readonly messageHint = h('span', { class: 'player-hint', testId: 'player-hint' })
+  private readonly spinner = h('span', { class: 'spinner', attrs: { 'aria-hidden': 'true' } })
+  private readonly message = h('div', { class: 'player-message', attrs: { role: 'status', 'aria-live': 'polite' } }, this.spinner, this.messageText, this.messageHint)
+  private readonly notice = h('p', { class: 'player-notice', testId: 'player-notice', attrs: { role: 'status' } })
+  private readonly start = h('button', { class: 'big-play', testId: 'big-play', attrs: { type: 'button', 'aria-label': 'Play' }, on: { click: () => this.player.play() } }, icon('play'))
+  private readonly latency = h('span', { class: 'latency', testId: 'player-latency', attrs: { title: 'How old the picture is' } })
+  private readonly live = h('button', { class: 'live-button', testId: 'jump-live', attrs: { type: 'button', title: 'Jump to live (L)' }, on: { click: () => this.player.jumpToLive() } }, h('span', { class: 'dot' }), h('span', { text: 'Live' }))
+  private readonly playPause = iconButton({ label: 'Pause (space)', icon: 'pause', testId: 'play-pause', onClick: () => this.togglePlay() })
+  private readonly mute = iconButton({ label: 'Unmute (M)', icon: 'muted', testId: 'mute', onClick: () => this.toggleMute() })
+  private readonly pip = iconButton({ label: 'Picture in picture (P)', icon: 'pip', testId: 'pip', onClick: () => void this.togglePip() })
+  private readonly fullscreen = iconButton({ label: 'Full screen (F)', icon: 'fullscreen', testId: 'fullscreen', onClick: () => void this.toggleFullscreen() })
+  private readonly quality = h('select', { class: 'quality', testId: 'quality', attrs: { 'aria-label': 'Source shown' }, on: { change: () => this.player.chooseQuality(Number(this.quality.value)) } })
+  private readonly player: LivePlayer
+  private readonly leaving = new AbortController()
+  private status: PlayerStatus = { kind: 'stopped' }
+  private cameraReason = ''
+  private hideTimer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(cameraId: string, prefix = '') {
+    const controls = h('div', { class: 'controls' }, this.playPause, this.live, this.latency, h('span', { class: 'spacer' }), this.quality, this.mute, this.pip, this.fullscreen)
+    this.element = h(
+      'div',
+      { class: 'player', testId: 'player', attrs: { role: 'region', 'aria-label': `Live picture of ${cameraId}` } },
+      this.canvas,
+      this.video,
+      this.notice,
+      this.message,
+      this.start,
+      controls,
+    )
+    this.player = new LivePlayer({
+      video: this.video,
+      canvas: this.canvas,
+      url: playlistPath(cameraId, prefix),
+      preview: false,
+      onStatus: (status) => this.onStatus(status),
+    })
+    show(this.pip, document.pictureInPictureEnabled === true)
+    show(this.quality, false)
+    this.listen()
+    this.player.start()
+  }
+
+  /** Why the camera itself has no picture, from the API; "" if it has one. */
+  setCameraReason(reason: string): void {
+    this.cameraReason = reason
+    this.render()
+  }
+
+  destroy(): void {
+    this.leaving.abort()
+    clearTimeout(this.hideTimer)
+    this.player.stop()
+    this.element.remove()
+  }
+
+  private listen(): void {
+    const { signal } = this.leaving
+    const tick = setInterval(() => this.render(), 500)
+    signal.addEventListener('abort', () => clearInterval(tick))
+    document.addEventListener('keydown', (event) => this.onKey(event), { signal })
+    document.addEventListener('visibilitychange', () => this.onVisible(), { signal })
+    this.video.addEventListener('volumechange', () => this.render())
+    this.video.addEventListener('dblclick', () => void this.toggleFullscreen())
+    this.element.addEventListener('pointermove', () => this.showControls())
+    this.element.addEventListener('pointerdown', () => this.showControls())
+    this.element.addEventListener('focusin', () => this.showControls())
+    this.showControls()
+  }
+
+  private onVisible(): void {
+    if (document.hidden || this.player.paused) return
+    this.player.play() // jumps to live if it fell behind
+  }
+
+  private onStatus(status: PlayerStatus): void {
+    this.status = status
+    this.render()
+  }
+
+  private render(): void {
+    this.renderMessage()
+    const { video, player } = this
+    show(this.start, this.status.kind === 'blocked' || (player.paused && this.status.kind !== 'unsupported'))
+    setText(this.notice, player.notice)
+    show(this.notice, player.notice !== '')
+    const age = player.pictureAgeMs()
+    const shown = age !== null && video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA
+    setText(this.latency, shown ? `${formatSeconds(age / 1000)} behind` : '')
+    if (shown) video.dataset.latencyMs = String(Math.round(age))
+    else delete video.dataset.latencyMs
+    this.live.dataset.live = String(this.status.kind === 'playing' && !player.paused && !player.isBehind())
+    setIcon(this.playPause, player.paused ? 'play' : 'pause', player.paused ? 'Play (space)' : 'Pause (space)')
+    setIcon(this.mute, video.muted ? 'muted' : 'sound', video.muted ? 'Unmute (M)' : 'Mute (M)')
+    this.renderQualities()
+  }
+
+  private renderMessage(): void {
+    const { status } = this
+    let text = ''
+    let hint = ''
+    if (status.kind === 'unsupported') text = status.message
+    else if (status.kind === 'waiting') {
+      text = this.cameraReason || status.reason
+      const seconds = Math.ceil((status.retryAtMs - Date.now()) / 1000)
+      hint = seconds > 0 ? `Trying again in ${seconds} s` : 'Trying again…'
+    } else if (status.kind === 'loading') text = this.cameraReason || 'Loading…'
+    else if (status.kind === 'buffering') text = this.cameraReason || 'Waiting for the next picture…'
+    setText(this.messageText, text)
+    // The countdown is for eyes: a screen reader would speak it each second.
+    this.messageHint.setAttribute('aria-hidden', 'true')
+    setText(this.messageHint, hint)
+    show(this.message, text !== '' && !(status.kind === 'buffering' && this.player.paused))
+    show(this.spinner, status.kind !== 'unsupported')
+    this.element.dataset.state = status.kind
+  }
+
+  private renderQualities(): void {
+    const qualities = this.player.qualities()
+    const key = qualities.map((quality) => quality.label).join()
+    show(this.quality, qualities.length > 1)
+    if (this.quality.dataset.key === key) return
+    this.quality.dataset.key = key
+    const options = [{ index: -1, label: 'Auto' }, ...qualities]
+    this.quality.replaceChildren(...options.map(({ index, label }) => h('option', { text: label, attrs: { value: String(index) } })))
+    this.quality.value = String(this.player.chosenQuality)
+  }
+
+  private showControls(): void {
+    this.element.dataset.controls = 'shown'
+    clearTimeout(this.hideTimer)
+    this.hideTimer = setTimeout(() => {
+      // Whoever is on a control by keyboard keeps it.
+      if (this.element.querySelector('.controls :focus-visible')) this.showControls()
+      else delete this.element.dataset.controls
+    }, HIDE_CONTROLS_AFTER_MS)
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return
+    if (event.target instanceof HTMLElement && event.target.closest('input, select, textarea')) return
+    const onButton = event.target instanceof HTMLElement && event.target.closest('button, a, summary') !== null
+    switch (event.key.toLowerCase()) {
+      case ' ':
+        if (onButton) return // it presses that button
+        this.togglePlay()
+        break
+      case 'm':
+        this.toggleMute()
+        break
+      case 'f':
+        void this.toggleFullscreen()
+        break
+      case 'l':
+        this.player.jumpToLive()
+        break
+      case 'p':
+        void this.togglePip()
+        break
+      default:
+        return
+    }
+    event.preventDefault()
+    this.showControls()
+  }
+
+  private togglePlay(): void {
+    if (this.player.paused) this.player.play()
+    else this.player.pause()
+    this.render()
+  }
+
+  private toggleMute(): void {
+    this.video.muted = !this.video.muted
+    this.render()
+  }
+
+  private async togglePip(): Promise<void> {
+    try {
+      if (document.pictureInPictureElement) await document.exitPictureInPicture()
+      else await this.video.requestPictureInPicture()
+    } catch {
+      // Refused by the browser or before the first picture: the picture stays where it is.
+    }
+  }
+
+  private async toggleFullscreen(): Promise<void> {
+    try {
+      if (document.fullscreenElement) await document.exitFullscreen()
+      else if (this.element.requestFullscreen) await this.element.requestFullscreen()
+      // iPhones show only the video element itself in full screen.
+      else (this.video as { webkitEnterFullscreen?: () => void }).webkitEnterFullscreen?.()
+    } catch {
+      // A frame may forbid it.
+    }
+  }
+}
