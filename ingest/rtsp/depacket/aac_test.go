@@ -113,9 +113,11 @@ func FuzzAAC(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	fuzzVideo(f, func(arena *media.Arena, sink Sink) Depacketizer { return discardPayload{NewAAC(arena, sink, config)} })
-	f.Add(join([]byte{1, 8}, auHeaders(4), []byte{1, 2, 3, 4}))
+	fuzz(f, func(arena *media.Arena, sink Sink) Depacketizer { return NewAAC(arena, sink, config) },
+		func(t testing.TB, f *media.Frame) {
+			if n := len(f.Payload()); n > maxAACBytes*8 {
+				t.Fatalf("an access unit of %d bytes", n)
+			}
+		},
+		join(auHeaders(4), []byte{1, 2, 3, 4}), join(auHeaders(2, 2), []byte{1, 2, 3, 4}))
 }
-
-// discardPayload keeps the shared fuzz body from reading AAC as NAL units.
-type discardPayload struct{ *AAC }

@@ -120,20 +120,18 @@ func (d *H264) fragment(b []byte, skip int) {
 		return
 	}
 	start, end := b[1]&0x80 != 0, b[1]&0x40 != 0
-	header := b[0]&0xe0 | b[1]&0x1f
-	d.assembler.fragment([]byte{header}, b[skip:], start, end)
+	d.head[0] = b[0]&0xe0 | b[1]&0x1f
+	d.assembler.fragment(1, b[skip:], start, end)
 }
 
-// fragment adds a fragment of a NAL unit whose header was taken apart. A fragment
-// that is start and end at once is forbidden (RFC 6184 5.8) and sent all the
-// same: it is the whole unit.
-func (a *assembler) fragment(header, data []byte, start, end bool) {
+// fragment adds a fragment of a NAL unit whose header is in the first n bytes of
+// head. A fragment that is start and end at once is forbidden (RFC 6184 5.8) and
+// sent all the same: it is the whole unit.
+func (a *assembler) fragment(n int, data []byte, start, end bool) {
 	switch {
 	case start:
-		var head [4]byte // header and the first byte, which tells a picture's first slice
-		n := copy(head[:], header)
-		head[n] = data[0]
-		if !a.openUnit(head[:n+1]) || !a.more(data[1:]) {
+		a.head[n] = data[0] // tells a picture's first slice
+		if !a.openUnit(a.head[:n+1]) || !a.more(data[1:]) {
 			return
 		}
 	case !a.unitOpen:

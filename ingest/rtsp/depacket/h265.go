@@ -61,7 +61,8 @@ func (d *H265) payload(b []byte) {
 			}
 			// The number lies behind the header: the two are joined again in the
 			// arena.
-			if d.openUnit([]byte{b[0], b[1], b[4]}) && d.more(b[5:]) {
+			d.head[0], d.head[1], d.head[2] = b[0], b[1], b[4]
+			if d.openUnit(d.head[:3]) && d.more(b[5:]) {
 				d.closeUnit()
 			}
 			return
@@ -106,8 +107,8 @@ func (d *H265) fragmentUnit(b []byte) {
 		d.spoil(ReasonMalformed)
 		return
 	}
-	header := [2]byte{b[0]&0x81 | b[2]&0x3f<<1, b[1]}
-	d.fragment(header[:], b[skip:], start, end)
+	d.head[0], d.head[1] = b[0]&0x81|b[2]&0x3f<<1, b[1]
+	d.fragment(2, b[skip:], start, end)
 }
 
 type h265Codec struct{}

@@ -56,6 +56,7 @@ type assembler struct {
 	// The NAL unit being built.
 	unitOpen bool
 	unitAt   int
+	head     [3]byte // of a unit that came in fragments: its header, and a byte more
 
 	// The stream.
 	needKeyframe bool

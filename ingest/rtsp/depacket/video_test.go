@@ -314,7 +314,7 @@ func TestBoundsCostTheFrameAndNotTheStream(t *testing.T) {
 	}
 }
 
-func fuzzVideo(f *testing.F, open func(arena *media.Arena, sink Sink) Depacketizer, seeds ...[]byte) {
+func fuzz(f *testing.F, open func(arena *media.Arena, sink Sink) Depacketizer, check func(testing.TB, *media.Frame), seeds ...[]byte) {
 	for _, seed := range seeds {
 		f.Add(join([]byte{1, byte(len(seed))}, seed))
 	}
@@ -332,23 +332,25 @@ func fuzzVideo(f *testing.F, open func(arena *media.Arena, sink Sink) Depacketiz
 				if u.Frame.Params == nil {
 					t.Fatal("a frame without parameters")
 				}
-				nals(t, u.Frame)
+				check(t, u.Frame)
 			}
 			got.release()
 		})
 	})
 }
 
+func checkNALs(t testing.TB, f *media.Frame) { nals(t, f) }
+
 func FuzzH264(f *testing.F) {
-	fuzzVideo(f, func(arena *media.Arena, sink Sink) Depacketizer {
+	fuzz(f, func(arena *media.Arena, sink Sink) Depacketizer {
 		return NewH264(arena, sink, [][]byte{spsNoReorder, ppsNoReorder})
-	}, slice264(5, true, 0xAA, 30), fua(slice264(5, true, 1, 30), 10, 0)[0], join([]byte{24}, sized(spsBFrames), sized(ppsNoReorder)))
+	}, checkNALs, slice264(5, true, 0xAA, 30), fua(slice264(5, true, 1, 30), 10, 0)[0], join([]byte{24}, sized(spsBFrames), sized(ppsNoReorder)))
 }
 
 func FuzzH265(f *testing.F) {
-	fuzzVideo(f, func(arena *media.Arena, sink Sink) Depacketizer {
+	fuzz(f, func(arena *media.Arena, sink Sink) Depacketizer {
 		return NewH265(arena, sink, [][]byte{vps265, sps265, pps265}, false)
-	}, slice265(19, true, 0xAA, 30), join([]byte{48 << 1, 1}, sized(sps265), sized(pps265)))
+	}, checkNALs, slice265(19, true, 0xAA, 30), join([]byte{48 << 1, 1}, sized(sps265), sized(pps265)))
 }
 
 // BenchmarkH264 takes pictures of 10 kB apart: what a camera of 2 Mbit/s sends.
