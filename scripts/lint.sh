@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# gofmt, go vet and staticcheck over all Go files, those behind build tags too.
+# gofmt, go vet and staticcheck over all Go files, those behind build tags too;
+# TypeScript's types.
 source "$(dirname "$0")/lib.sh"
 
 cd "$root"
@@ -16,3 +17,6 @@ go vet -tags $tags ./...
 say "staticcheck"
 go tool staticcheck ./...
 go tool staticcheck -tags $tags ./...
+
+say "types of the web app"
+(cd web && npm run --silent check)
