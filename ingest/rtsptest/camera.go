@@ -160,8 +160,9 @@ func (c *Camera) moment(position int64) *moment {
 	}
 }
 
-// tick sends one picture, and what sound belongs to it, to all clients.
-func (c *Camera) tick() {
+// tick sends one picture, and what sound belongs to it, to all clients. It was
+// due at the time given: a camera's clock runs evenly, however late we are.
+func (c *Camera) tick(due time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.position++
@@ -170,6 +171,7 @@ func (c *Camera) tick() {
 		c.reel, c.first, c.next = c.next, c.position, nil
 		m = c.moment(c.position)
 	}
+	m.wall = c.config.WallClock().Add(-time.Since(due))
 	for _, p := range slices.Clone(c.players) {
 		p.dueFaults()
 		buf := c.server.buffers.Get().(*[]byte)

@@ -34,9 +34,10 @@ type player struct {
 // moment is where a camera stands in a tick.
 type moment struct {
 	reel     *reel
-	picture  int   // of the reel
-	position int64 // pictures since the camera's start
-	delay    int64 // in ticks of 90 kHz, that the clip needs for reordering
+	picture  int       // of the reel
+	position int64     // pictures since the camera's start
+	delay    int64     // in ticks of 90 kHz, that the clip needs for reordering
+	wall     time.Time // what the camera's clock shows
 }
 
 // clipTicks is the capture time of what is sent now, at a clock of hz.
@@ -97,7 +98,7 @@ func (p *player) appendTick(dst []byte, m *moment) []byte {
 	p.inject = nil
 	if p.reportIsDue() {
 		for _, s := range p.streams() {
-			dst = s.appendReport(dst, p.camera.config.WallClock(), m.clipTicks(s.clockHz)+p.shiftTicks(s))
+			dst = s.appendReport(dst, m.wall, m.clipTicks(s.clockHz)+p.shiftTicks(s))
 		}
 	}
 	if p.stalled || p.waitKey {

@@ -265,7 +265,8 @@ func (s *Server) pace(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for n := 0; ; n++ {
-		if wait := time.Until(start.Add(time.Duration(n) * step)); wait > 0 {
+		due := start.Add(time.Duration(n) * step)
+		if wait := time.Until(due); wait > 0 {
 			timer.Reset(wait)
 			select {
 			case <-timer.C:
@@ -276,7 +277,7 @@ func (s *Server) pace(ctx context.Context) {
 			return
 		}
 		for i := n % phaseGroups; i < len(s.cameras); i += phaseGroups {
-			s.cameras[i].tick()
+			s.cameras[i].tick(due)
 		}
 	}
 }
