@@ -242,7 +242,8 @@ func (s *Session) message(m *message) (end bool) {
 const maxRenewals = 2
 
 // post writes from within Run. A camera that does not read what it is sent
-// may well go on sending, so a failure only ends the writing.
+// may well go on sending: what it has no room for is left out, and a failure
+// only ends the writing.
 func (s *Session) post(b []byte) {
 	if s.talk.broken || len(b) == 0 {
 		return
@@ -250,7 +251,7 @@ func (s *Session) post(b []byte) {
 	if err := s.talk.conn.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return // closed, which reading will tell
 	}
-	if _, err := s.talk.conn.Write(b); err != nil {
+	if n, err := s.talk.conn.Write(b); err != nil && (n > 0 || !isDeadline(err)) {
 		s.talk.broken = true // half of it may have gone out
 	}
 }
