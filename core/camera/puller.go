@@ -1,0 +1,294 @@
+package camera
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/drover-video/drover/core/media"
+	"github.com/drover-video/drover/core/ring"
+	"github.com/drover-video/drover/core/timeline"
+)
+
+// DefaultStallTimeout is how long a stream may bring no access unit.
+const DefaultStallTimeout = 10 * time.Second
+
+// watchInterval is how often a stream is looked at.
+const watchInterval = time.Second
+
+// puller keeps one source pulled: it connects, watches, and after a failure
+// waits and connects again, for as long as it runs. Ring and timeline are the
+// source's, not the connection's.
+type puller struct {
+	camera  string
+	spec    SourceSpec
+	source  Source
+	ring    *ring.Ring
+	options *Options
+	logger  *slog.Logger
+
+	restart chan struct{}
+
+	// Owned by Run.
+	timeline *timeline.Timeline
+	seq      uint64
+	backoff  Backoff
+
+	lost       atomic.Uint64
+	received   atomic.Uint64
+	reconnects atomic.Uint64
+	discards   discards
+
+	mu    sync.Mutex
+	state State
+	since time.Time
+	err   string
+	feed  *Feed // of the connection that is, or of the last
+}
+
+func newPuller(camera string, spec SourceSpec, options *Options) *puller {
+	p := &puller{
+		camera: camera, spec: spec, source: options.Open(spec),
+		ring:     ring.New(options.Ring),
+		options:  options,
+		logger:   options.Logger.With("camera", camera, "source", spec.Name),
+		restart:  make(chan struct{}, 1),
+		timeline: timeline.New(0),
+		state:    StateConnecting,
+		since:    options.Now(),
+	}
+	p.backoff = Backoff{Min: options.BackoffMin, Max: options.BackoffMax, Random: options.Random}
+	return p
+}
+
+// Run pulls until ctx ends.
+func (p *puller) Run(ctx context.Context) {
+	for first := true; ctx.Err() == nil; first = false {
+		p.set(StateConnecting, "")
+		if !first {
+			p.reconnects.Add(1)
+		}
+		err := p.pullOnce(ctx)
+		if ctx.Err() == nil && !errors.Is(err, errRestart) {
+			p.wait(ctx, err)
+		}
+	}
+}
+
+// wait leaves the camera alone for a while after a failure.
+func (p *puller) wait(ctx context.Context, err error) {
+	var floor time.Duration
+	if pull := (*PullError)(nil); errors.As(err, &pull) {
+		floor = pull.RetryAfter
+	}
+	state := StateBackoff
+	if errors.Is(err, ErrStalled) {
+		state = StateStalled // and stays so until the next try
+	}
+	p.set(state, err.Error())
+	delay := p.backoff.next(floor)
+	p.logger.Debug("waiting before the next try", "delay", delay)
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-p.restart:
+		p.backoff.reset()
+	case <-ctx.Done():
+	}
+}
+
+// errRestart is the cause with which a pull is cancelled on request.
+var errRestart = errors.New("restarted by request")
+
+// pullOnce runs one connection and watches it. The error is never nil.
+func (p *puller) pullOnce(parent context.Context) error {
+	release, err := p.options.Dials.acquire(parent)
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	feed := &Feed{
+		Pool: p.options.Pool, Timeline: p.timeline, Logger: p.logger,
+		ring: p.ring, puller: p, connected: release, seq: &p.seq,
+	}
+	p.mu.Lock()
+	p.feed = feed
+	p.mu.Unlock()
+	started := p.options.Now()
+	done := make(chan error, 1)
+	go func() { done <- p.guard(ctx, feed) }()
+	ticker := time.NewTicker(watchInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case err := <-done:
+			return p.ended(feed, err, context.Cause(ctx))
+		case <-p.restart:
+			p.backoff.reset()
+			cancel(errRestart)
+		case <-ticker.C:
+			if cause := p.watch(feed, started); cause != nil && ctx.Err() == nil {
+				p.set(StateStalled, cause.Error())
+				cancel(cause)
+			}
+		}
+	}
+}
+
+// guard turns a panic into an error: a bad camera never costs another camera.
+func (p *puller) guard(ctx context.Context, feed *Feed) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			p.logger.Error("pulling a camera failed inside Drover", "panic", reason, "stack", string(debug.Stack()))
+			err = &PullError{Step: "read", Message: "Drover failed on what this camera sends: please report it with the log", RetryAfter: p.options.BackoffMax}
+		}
+	}()
+	return p.source.Pull(ctx, feed)
+}
+
+// ended puts a connection's end into words, and forgives earlier failures where
+// it ran for long enough.
+func (p *puller) ended(feed *Feed, err, cause error) error {
+	if first := feed.firstAt.Load(); first != 0 && p.options.Now().UnixNano()-first >= int64(stableAfter) {
+		p.backoff.reset()
+	}
+	if cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	if err == nil {
+		return errors.New("the camera ended the stream")
+	}
+	return err
+}
+
+// watch looks at a connection. It returns why it should be given up, or nil.
+func (p *puller) watch(feed *Feed, started time.Time) error {
+	now := p.options.Now()
+	tracks := feed.tracks.Load()
+	if tracks == nil {
+		if waited := now.Sub(started); waited > p.options.ConnectTimeout {
+			return fmt.Errorf("the camera took more than %v to agree on a stream", p.options.ConnectTimeout)
+		}
+		return nil
+	}
+	watched := watchedTracks(*tracks)
+	for _, t := range *tracks {
+		t.measure(now)
+	}
+	for _, t := range watched {
+		limit := p.options.StallTimeout
+		t.mu.Lock()
+		if fps := t.rates.fps; fps > 0 {
+			// A camera of one picture in ten seconds is slow, not stalled.
+			limit = max(limit, time.Duration(3/fps*float64(time.Second)))
+		}
+		t.mu.Unlock()
+		if silent := now.Sub(time.Unix(0, t.aliveAt.Load())); silent > limit {
+			return fmt.Errorf("%w: no %s for %v, though the connection stands", ErrStalled, t.offer.Kind, limit.Round(time.Second))
+		}
+	}
+	if ready := time.Unix(0, feed.readyAt.Load()); feed.firstAt.Load() == 0 && now.Sub(ready) > p.options.StallTimeout {
+		p.set(StateConnecting, "the camera sends pictures but no keyframe yet: a shorter keyframe interval in its settings helps")
+	}
+	return nil
+}
+
+// watchedTracks are those without which there is no stream: video, or audio where
+// there is no video. A bad audio track never costs the video.
+func watchedTracks(tracks []*feedTrack) []*feedTrack {
+	for _, kind := range []media.Kind{media.KindVideo, media.KindAudio} {
+		var watched []*feedTrack
+		for _, t := range tracks {
+			if t.offer.Kind == kind && t.offer.Playable {
+				watched = append(watched, t)
+			}
+		}
+		if len(watched) > 0 {
+			return watched
+		}
+	}
+	return nil
+}
+
+func (p *puller) live() { p.set(StateLive, "") }
+
+// set changes the state, and tells who wants to know.
+func (p *puller) set(state State, err string) {
+	now := p.options.Now()
+	p.mu.Lock()
+	from, was := p.state, p.err
+	if state == StateConnecting && err == "" {
+		err = was // why it has to connect again, until it is live
+	}
+	if from == state && was == err {
+		p.mu.Unlock()
+		return
+	}
+	if from != state {
+		p.since = now
+	}
+	p.state, p.err = state, err
+	p.mu.Unlock()
+	switch {
+	case state == StateLive:
+		p.logger.Info("live")
+	case state == StateStalled, state == StateBackoff && was != err:
+		p.logger.Warn("not live", "state", string(state), "err", err)
+	default:
+		p.logger.Debug("state", "state", string(state), "err", err)
+	}
+	if from != state {
+		p.options.StateChanged(p.camera, p.spec.Name, state, err, now)
+	}
+}
+
+// Restart ends the connection, or the wait for the next.
+func (p *puller) Restart() {
+	select {
+	case p.restart <- struct{}{}:
+	default:
+	}
+}
+
+// status returns how the source is doing.
+func (p *puller) status() SourceStatus {
+	p.mu.Lock()
+	s := SourceStatus{Name: p.spec.Name, State: p.state, Since: p.since, Error: p.err}
+	feed := p.feed
+	p.mu.Unlock()
+	s.Reconnects, s.LostPackets, s.BytesIn = p.reconnects.Load(), p.lost.Load(), p.received.Load()
+	if feed == nil {
+		return s
+	}
+	if t := feed.transport.Load(); t != nil {
+		s.Transport = *t
+	}
+	if tracks := feed.tracks.Load(); tracks != nil {
+		for _, t := range *tracks {
+			s.Tracks = append(s.Tracks, t.status())
+		}
+	}
+	s.GOP = time.Duration(feed.gopNs.Load())
+	if at := feed.lastAt.Load(); at != 0 {
+		s.LastFrameAt = time.Unix(0, at)
+	}
+	return s
+}
+
+// counters returns what was counted since the source was made.
+func (p *puller) counters() SourceCounters {
+	stats := p.ring.Stats()
+	return SourceCounters{
+		Name: p.spec.Name, Frames: stats.Written, BytesIn: p.received.Load(),
+		LostPackets: p.lost.Load(), Reconnects: p.reconnects.Load(),
+		Discards: p.discards.snapshot(), Ring: stats, Subscribers: p.ring.Subscribers(),
+	}
+}
