@@ -41,6 +41,7 @@ flock -n 9 || { echo "make-clips: waiting for another run"; flock 9; }
 if [ "$(cat "$dir/version" 2>/dev/null)" != "$version" ]; then
   rm -f "$dir"/*.h264 "$dir"/*.h265 "$dir"/*.csv "$dir"/tick.*
 fi
+rm -rf "$dir"/.work.* # of a run that was killed
 work=$(mktemp -d "$dir/.work.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
@@ -83,7 +84,8 @@ video() {
     echo "make-clips: $name came out with a wrong number of pictures" >&2
     exit 1
   fi
-  mv "$work/$name.csv" "$work/$name.$codec" "$dir/"
+  mv "$work/$name.$codec" "$dir/"
+  mv "$work/$name.csv" "$dir/" # last: its presence says that both are there
 }
 
 x264=(-c:v libx264 -preset superfast -x264-params)

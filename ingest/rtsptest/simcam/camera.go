@@ -10,7 +10,7 @@ import (
 	"github.com/drover-video/drover/ingest/rtsptest"
 )
 
-// settings of a camera in -camera PATH:KEY=VALUE,...
+// setter sets what a KEY=VALUE of -camera says.
 type setter func(c *rtsptest.CameraConfig, value string) error
 
 func cameraSetters() map[string]setter {
@@ -23,6 +23,11 @@ func cameraSetters() map[string]setter {
 		"password":   func(c *rtsptest.CameraConfig, v string) error { c.Password = v; return nil },
 		"transport":  setTransport,
 		"sdp":        setSDP,
+		"answer":     setAnswer,
+		"status":     setStatus,
+		"redirect":   func(c *rtsptest.CameraConfig, v string) error { c.Redirect = v; return nil },
+		"timeout":    setTimeout,
+		"packet":     setPacket,
 		"once":       setOnce,
 		"stall":      faultAfter(rtsptest.Stall()),
 		"stallvideo": faultAfter(rtsptest.StallVideo()),
@@ -121,6 +126,40 @@ func setSDP(c *rtsptest.CameraConfig, value string) error {
 		return fmt.Errorf("%q is not full or bare", value)
 	}
 	return nil
+}
+
+func setAnswer(c *rtsptest.CameraConfig, value string) error {
+	switch value {
+	case "never", "nonsense":
+		c.Answer = rtsptest.Answer(value)
+	default:
+		return fmt.Errorf("%q is not never or nonsense", value)
+	}
+	return nil
+}
+
+// setStatus reads METHOD@STATUS.
+func setStatus(c *rtsptest.CameraConfig, value string) error {
+	method, status, _ := strings.Cut(value, "@")
+	code, err := strconv.Atoi(status)
+	if err != nil {
+		return err
+	}
+	if c.Status == nil {
+		c.Status = map[string]int{}
+	}
+	c.Status[method] = code
+	return nil
+}
+
+func setTimeout(c *rtsptest.CameraConfig, value string) (err error) {
+	c.SessionTimeout, err = seconds(value)
+	return err
+}
+
+func setPacket(c *rtsptest.CameraConfig, value string) (err error) {
+	c.PacketSize, err = strconv.Atoi(value)
+	return err
 }
 
 // setOnce lets the faults before it in the list happen to the first client only.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -92,10 +93,12 @@ func TestFlagsThatMakeNoSenseSayWhy(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"-camera", "door:colour=red"}, `unknown key "colour"; there are: audio, `},
+		{[]string{"-camera", "door:colour=red"}, `unknown key "colour"; there are: answer, `},
 		{[]string{"-camera", "door:audio=mp3"}, "not aac, pcma or none"},
 		{[]string{"-camera", "door:stall=soon"}, "invalid duration"},
 		{[]string{"-camera", "door:start=late"}, "not keyframe, next or any"},
+		{[]string{"-camera", "door:answer=late"}, "not never or nonsense"},
+		{[]string{"-camera", "door:status=PLAY"}, "invalid syntax"},
 		{[]string{"-camera", "door:drop=much"}, "invalid syntax"},
 	}
 	for _, test := range tests {
@@ -107,12 +110,13 @@ func TestFlagsThatMakeNoSenseSayWhy(t *testing.T) {
 
 func TestCameraFlagSetsWhatItSays(t *testing.T) {
 	s, err := parseFlags([]string{"-user", "me:a:b", "-start", "next", "-camera",
-		"door:clip=h265,audio=pcma,transport=udp,sdp=bare,stall=20,change=h264@1.5,once=1,close=30"})
+		"door:clip=h265,audio=pcma,transport=udp,sdp=bare,status=PLAY@453,redirect=rtsp://h:1/p,timeout=5,stall=20,change=h264@1.5,once=1,close=30"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := s.cameras[0]
 	if c.Path != "door" || c.Clip != "h265" || !c.PCMA || c.Transport != rtsptest.TransportUDP || !c.BareSDP ||
+		c.Status["PLAY"] != 453 || c.Redirect != "rtsp://h:1/p" || c.SessionTimeout != 5*time.Second ||
 		c.Start != rtsptest.StartNext || c.Auth != rtsptest.AuthDigest || c.User != "me" || c.Password != "a:b" {
 		t.Errorf("%+v", c)
 	}
