@@ -1,7 +1,7 @@
 import { API_TIMEOUT_MS, PROBE_TIMEOUT_MS } from '../config'
 import { problemError, RequestError, UNREACHABLE } from './problem'
 import { readCamera, readCameras, readProbe } from './read'
-import type { Camera, CameraInput, ProbeResult, SourceInput } from './types'
+import type { Camera, CameraInput, ProbeResult, Transport } from './types'
 
 const BASE = '/api/v1'
 
@@ -82,12 +82,20 @@ export async function restartCamera(id: string): Promise<void> {
   await call(`${cameraPath(id)}/restart`, { method: 'POST' })
 }
 
+export interface ProbeInput {
+  url: string
+  username: string
+  /** Left out: that of the stored source, if one is named. */
+  password?: string
+  transport: Transport
+  /** The stored camera and source that the rest is a change of. */
+  camera?: string
+  source?: string
+}
+
 /** Asks a camera what it offers. Rejects with a RequestError when it cannot be had. */
-export async function probe(source: Omit<SourceInput, 'name'>, signal?: AbortSignal): Promise<ProbeResult> {
-  const body: Record<string, unknown> = { url: source.url, transport: source.transport }
-  if (source.username !== '') body.username = source.username
-  if (source.password) body.password = source.password
-  const result = readProbe(await call('/probe', { method: 'POST', body, timeoutMs: PROBE_TIMEOUT_MS, signal }))
+export async function probe(input: ProbeInput, signal?: AbortSignal): Promise<ProbeResult> {
+  const result = readProbe(await call('/probe', { method: 'POST', body: input, timeoutMs: PROBE_TIMEOUT_MS, signal }))
   if (result.error !== '') throw new RequestError(result.error, 200)
   return result
 }

@@ -13,6 +13,8 @@ export class RequestError extends Error {
     /** HTTP status; 0 when the server was not reached. */
     readonly status: number,
     readonly fields: FieldProblem[] = [],
+    /** Its kind, for where the fields say the rest. */
+    readonly title = message,
   ) {
     super(message)
   }
@@ -31,7 +33,7 @@ export function problemError(status: number, body: unknown): RequestError {
   // but a detail of one word needs its title.
   if (detail !== '' && title !== '' && !detail.includes(' ')) message = `${title}: ${detail}`
   if (message === '') message = statusText(status)
-  return new RequestError(message, status, fields)
+  return new RequestError(message, status, fields, title === '' ? message : title)
 }
 
 function fieldProblems(value: unknown): FieldProblem[] {

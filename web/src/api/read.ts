@@ -90,7 +90,7 @@ function readSource(value: unknown): Source {
     url: text(f.url),
     username: text(f.username),
     transport: transport(f.transport),
-    hasPassword: f.has_password === true || f.password_set === true || text(f.password) !== '',
+    hasPassword: f.has_password === true,
   }
 }
 
@@ -101,19 +101,17 @@ export function readCamera(value: unknown): Camera {
     name: text(f.name),
     enabled: f.enabled !== false,
     onDemand: f.on_demand === true,
-    readOnly: f.read_only === true || f.origin === 'file',
+    readOnly: f.read_only === true,
     sources: list(f.sources).map(readSource),
     status: readStatus(f.status),
   }
 }
 
-/** Reads the list of cameras, bare or as the field "cameras" of an object. */
 export function readCameras(value: unknown): Camera[] {
-  const items = Array.isArray(value) ? value : list(fields(value).cameras ?? fields(value).items)
-  return items.map(readCamera).filter((camera) => camera.id !== '')
+  return list(fields(value).cameras).map(readCamera).filter((camera) => camera.id !== '')
 }
 
-/** Reads what a probe found. A probe that failed in a camera may be answered with 200 and an error. */
+/** Reads what a probe found. That a camera cannot be asked is an answer, too: then error is not empty. */
 export function readProbe(value: unknown): ProbeResult & { error: string } {
   const f = fields(value)
   return {

@@ -40,7 +40,8 @@ function nextTry(at: Date | null, nowMs: number): string {
   return seconds > 0 ? `Next try in ${formatSeconds(seconds)}` : 'Trying again now'
 }
 
-function sentence(text: string): string {
+/** A server's text as a sentence of the page. */
+export function sentence(text: string): string {
   const trimmed = text.trim().replace(/\.$/, '')
   return trimmed === '' ? '' : trimmed.charAt(0).toUpperCase() + trimmed.slice(1)
 }
@@ -50,16 +51,19 @@ export function isVideo(track: Track): boolean {
 }
 
 /** "H.264 · 1920×1080 · 25 fps" or "AAC · 48 kHz". */
-export function trackText(track: Track, withBitrate = false): string {
+export function trackText(track: Track): string {
+  return trackParts(track, false).join(' · ')
+}
+
+/** What is known of a track, piece by piece. */
+export function trackParts(track: Track, withBitrate: boolean): string[] {
   return [
     codecName(track.codec) || 'unknown codec',
     track.width > 0 ? `${track.width}×${track.height}` : '',
     track.fps > 0 ? formatFPS(track.fps) : '',
     track.sampleRate > 0 ? formatSampleRate(track.sampleRate) : '',
     withBitrate && track.bitrateBPS > 0 ? formatBitrate(track.bitrateBPS) : '',
-  ]
-    .filter(Boolean)
-    .join(' · ')
+  ].filter(Boolean)
 }
 
 /** What a tile says below the name: the picture of the main source. */

@@ -2,6 +2,7 @@ import { addCamera, changeCamera } from '../api/client'
 import { RequestError } from '../api/problem'
 import type { Camera, SourceInput } from '../api/types'
 import { proposeId, validId } from '../logic/proposeId'
+import { sentence } from '../logic/stateText'
 import { textButton } from './button'
 import { h, setText, show } from './dom'
 import { checkField, Field } from './field'
@@ -36,7 +37,6 @@ class Form {
   private readonly name: Field
   private readonly enabled = checkField('Enabled', 'field-enabled', 'Off: the camera is kept, but not connected')
   private readonly more = h('details', { class: 'more' })
-  private readonly subPart = h('details', { class: 'more' })
   private readonly error = h('p', { class: 'form-error', testId: 'form-error', attrs: { role: 'alert' } })
   private readonly check: HTMLButtonElement
   private readonly save: HTMLButtonElement
@@ -49,8 +49,8 @@ class Form {
   constructor(private readonly options: CameraFormOptions) {
     const { camera } = options
     const changed = (): void => this.onChange()
-    this.main = new SourceFields({ name: camera?.sources[0]?.name ?? 'main', testPrefix: '', stored: camera?.sources[0] ?? null, onChange: changed })
-    this.sub = new SourceFields({ name: camera?.sources[1]?.name ?? 'sub', testPrefix: 'sub-', stored: camera?.sources[1] ?? null, onChange: changed })
+    this.main = new SourceFields({ name: camera?.sources[0]?.name ?? 'main', testPrefix: '', cameraId: camera?.id ?? null, stored: camera?.sources[0] ?? null, onChange: changed })
+    this.sub = new SourceFields({ name: camera?.sources[1]?.name ?? 'sub', testPrefix: 'sub-', cameraId: camera?.id ?? null, stored: camera?.sources[1] ?? null, onChange: changed })
     this.id = new Field({
       label: 'Id',
       testId: 'field-id',
@@ -68,8 +68,10 @@ class Form {
 
   private build(): HTMLFormElement {
     const { camera, onCancel, big } = this.options
-    this.subPart.append(h('summary', { text: 'Second source (sub)', testId: 'sub-summary' }), ...this.subFields())
-    this.more.append(h('summary', { text: 'More settings', testId: 'more-summary' }), h('div', { class: 'more-body' }, this.main.transport.element, this.enabled.element))
+    this.more.append(
+      h('summary', { text: 'More settings: transport, second source', testId: 'more-summary' }),
+      h('div', { class: 'more-body' }, this.main.transport.element, this.enabled.element, ...this.subFields()),
+    )
     const identity = h('div', { class: 'field-pair' }, this.id.element, this.name.element)
     const cancel = onCancel ? textButton({ label: 'Cancel', testId: 'cancel-button', onClick: onCancel }) : null
     const readOnly = camera?.readOnly
@@ -92,7 +94,6 @@ class Form {
       this.main.login,
       this.main.probePanel.element,
       identity,
-      this.subPart,
       this.more,
       this.error,
       h('div', { class: 'form-buttons' }, cancel, h('span', { class: 'spacer' }), ...(camera?.readOnly ? [] : [this.save, this.check])),
@@ -104,7 +105,8 @@ class Form {
       class: 'field-hint',
       text: 'Many cameras offer a second, smaller stream. It saves data in the grid and on phones, and stands in where a browser cannot play the main one.',
     })
-    return [h('div', { class: 'more-body' }, hint, this.sub.url.element, this.sub.login, this.sub.transport.element, this.sub.probePanel.element)]
+    const title = h('h3', { text: 'Second source (sub)' })
+    return [title, hint, this.sub.url.element, this.sub.login, this.sub.transport.element, this.sub.probePanel.element]
   }
 
   private fill(): void {
@@ -115,8 +117,7 @@ class Form {
     this.id.value = camera.id
     this.id.input.readOnly = true
     this.name.value = camera.name
-    this.subPart.open = camera.sources.length > 1
-    this.more.open = !camera.enabled
+    this.more.open = !camera.enabled || camera.sources.length > 1
     if (camera.readOnly) {
       for (const control of this.element.querySelectorAll('input, select')) control.setAttribute('disabled', '')
     }
@@ -206,13 +207,16 @@ class Form {
 
   private showProblem(err: RequestError): void {
     const rest: string[] = []
+    let inFields = false
     for (const { field, reason } of err.fields) {
       const target = this.fieldOf(field)
-      if (target) target.setError(reason)
+      inFields ||= target !== null
+      if (target) target.setError(sentence(reason))
       else rest.push(field === '' ? reason : `${field}: ${reason}`)
     }
-    if (err.status === 409 && !this.options.camera && err.fields.length === 0) this.id.setError('This id may be taken: choose another')
-    this.setError([err.message, ...rest].join('. '))
+    if (err.status === 409 && !this.options.camera) this.id.setError('Choose another id')
+    // What stands at its field need not be said twice.
+    this.setError(inFields ? [err.title, ...rest].join('. ') : sentence(err.message))
   }
 
   /** The input for a field as the API names it: "id", "url", "sources[1].password". */

@@ -13,6 +13,7 @@ export class DetailsPanel {
   readonly element: HTMLElement
   private readonly reason = h('p', { class: 'details-reason', testId: 'details-reason' })
   private readonly sources = h('div', { class: 'details-sources' })
+  private readonly viewers = h('p', { class: 'details-viewers', testId: 'details-viewers' })
   private readonly restart: HTMLButtonElement
   private readonly restartResult = h('p', { class: 'field-hint', attrs: { role: 'status' } })
   private shown = ''
@@ -23,6 +24,7 @@ export class DetailsPanel {
       'section',
       { class: 'details', testId: 'details', attrs: { 'aria-label': 'Details' } },
       this.reason,
+      this.viewers,
       this.sources,
       h('h2', { text: 'Addresses' }),
       copyRow('Playlist', location.origin + playlistPath(cameraId), 'playlist-url'),
@@ -36,6 +38,7 @@ export class DetailsPanel {
     setText(this.reason, reason)
     show(this.reason, reason !== '')
     show(this.restart, camera.enabled)
+    setText(this.viewers, plural(camera.status.viewers, 'viewer'))
     const blocks = camera.status.sources.map((source) => sourceBlock(source, nowMs))
     // Rebuilt only when it reads differently, so that a selected text stays selected.
     const text = blocks.map((block) => block.textContent).join('\n')
@@ -63,7 +66,7 @@ function sourceBlock(source: SourceStatus, nowMs: number): HTMLElement {
   if (source.gopSeconds > 0) facts.push(['GOP', formatSeconds(source.gopSeconds)])
   if (source.lastFrameAt) facts.push(['Last frame', formatAgo(source.lastFrameAt, nowMs)])
   facts.push(['Reconnects', String(source.reconnects)], ['Lost packets', String(source.lostPackets)])
-  if (source.error !== '') facts.push(['Error', source.error])
+  if (source.error !== '' && source.state !== 'live') facts.push(['Error', source.error])
   const list = h('dl', { class: 'facts' })
   for (const [term, value] of facts) list.append(h('div', {}, h('dt', { text: term }), h('dd', { text: value })))
   return h(

@@ -1,7 +1,7 @@
 import type { CameraStore } from '../cameraStore'
 import { plural } from '../logic/format'
 import { textButton } from './button'
-import { h, setText } from './dom'
+import { h, setText, show } from './dom'
 import { icon } from './icons'
 import { themeToggle } from './theme'
 
@@ -13,6 +13,8 @@ export function header(store: CameraStore, onAdd: () => void): HTMLElement {
   })
   const add = textButton({ label: 'Add camera', icon: 'plus', kind: 'primary', testId: 'add-camera', onClick: onAdd })
   add.setAttribute('aria-label', 'Add camera')
+  // Without any camera the page itself is the form.
+  store.subscribe(({ list }) => show(add, list === null || list.length > 0))
   return h(
     'header',
     { class: 'header', testId: 'header' },

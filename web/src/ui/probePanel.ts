@@ -1,7 +1,7 @@
-import { probe } from '../api/client'
+import { probe, type ProbeInput } from '../api/client'
 import { RequestError } from '../api/problem'
-import type { ProbeResult, SourceInput, Track } from '../api/types'
-import { isVideo, trackText } from '../logic/stateText'
+import type { ProbeResult, Track } from '../api/types'
+import { isVideo, sentence, trackParts } from '../logic/stateText'
 import { codecName, unplayableMessage } from '../player/codecs'
 import { h } from './dom'
 import { icon } from './icons'
@@ -25,18 +25,18 @@ export class ProbePanel {
   }
 
   /** Asks the camera; true if something of it can be played. */
-  async run(source: Omit<SourceInput, 'name'>, hint: string): Promise<boolean> {
+  async run(input: ProbeInput): Promise<boolean> {
     this.clear()
     const asking = new AbortController()
     this.asking = asking
     this.fill('asking', h('p', { class: 'probe-line' }, h('span', { class: 'spinner' }), 'Asking the camera what it offers…'))
     try {
-      const result = await probe(source, asking.signal)
+      const result = await probe(input, asking.signal)
       if (asking.signal.aborted) return false
       return this.showResult(result)
     } catch (err) {
       if (asking.signal.aborted) return false
-      this.showFailure(err instanceof RequestError ? err : new RequestError('The answer could not be read', 0), hint)
+      this.showFailure(err instanceof RequestError ? err : new RequestError('The answer could not be read', 0))
       return false
     }
   }
@@ -61,13 +61,10 @@ export class ProbePanel {
     return h265 && !plays ? h('p', { class: 'probe-note', text: unplayableMessage(['H.265']) }) : null
   }
 
-  private showFailure(err: RequestError, hint: string): void {
-    const reasons = err.fields.map((field) => (field.field === '' ? field.reason : `${field.field}: ${field.reason}`))
+  private showFailure(err: RequestError): void {
     this.fill(
       'failed',
-      h('p', { class: 'probe-line' }, icon('warning'), err.message),
-      reasons.length > 0 ? h('ul', { class: 'reasons' }, ...reasons.map((reason) => h('li', { text: reason }))) : null,
-      hint === '' ? null : h('p', { class: 'probe-note', text: hint }),
+      h('p', { class: 'probe-line' }, icon('warning'), h('span', { text: sentence(err.message) })),
     )
   }
 
@@ -83,7 +80,7 @@ export function trackLine(track: Track): HTMLElement {
     'li',
     { class: track.playable ? 'track' : 'track unplayable', testId: 'track' },
     h('span', { class: 'track-kind', text: isVideo(track) ? 'Video' : track.sampleRate > 0 || track.playable ? 'Audio' : 'Track' }),
-    h('span', { class: 'track-text', text: trackText(track, true) }),
+    h('span', { class: 'track-text' }, ...trackParts(track, true).flatMap((part, i) => [i > 0 ? ' · ' : '', h('span', { text: part })])),
     track.playable ? null : h('span', { class: 'track-reason', text: track.reason || 'cannot be played: left out' }),
   )
 }

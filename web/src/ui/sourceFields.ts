@@ -13,6 +13,8 @@ const TRANSPORTS = [
 
 export interface SourceFieldsOptions {
   name: string
+  /** The camera that is edited, or null. */
+  cameraId: string | null
   /** In front of each data-testid: "" for the main source, "sub-" for the second. */
   testPrefix: string
   stored: Source | null
@@ -49,7 +51,7 @@ export class SourceFields {
       testId: `field-${testPrefix}password`,
       type: 'password',
       autocomplete: 'new-password',
-      placeholder: stored && mayHavePassword(stored) ? 'unchanged' : 'none',
+      placeholder: stored?.hasPassword ? 'unchanged' : 'none',
       onInput: changed,
     })
     this.transport = selectField('Transport', `field-${testPrefix}transport`, TRANSPORTS, changed)
@@ -103,23 +105,24 @@ export class SourceFields {
     }
     // A password left alone is kept by the server; a login taken away takes its password with it.
     if (this.password.value !== '') input.password = this.password.value
-    else if (stored && stored.username !== '' && input.username === '') input.password = ''
+    else if (stored?.hasPassword && input.username === '') input.password = ''
     return input
   }
 
   async probe(): Promise<boolean> {
     if (!this.validate()) return false
-    const { url, username, password, transport } = this.input()
+    const { url, username, password, transport, name } = this.input()
     const asked = this.fingerprint()
-    const ok = await this.probePanel.run({ url, username, transport, ...(password ? { password } : {}) }, this.probeHint())
+    const ok = await this.probePanel.run({
+      url,
+      username,
+      transport,
+      // Of a stored source the server knows the password, which the page does not.
+      ...(this.options.cameraId && this.options.stored ? { camera: this.options.cameraId, source: name } : {}),
+      ...(password === undefined ? {} : { password }),
+    })
     if (ok && asked === this.fingerprint()) this.probed = asked
     return ok
-  }
-
-  private probeHint(): string {
-    const { stored } = this.options
-    if (!stored || stored.username === '' || this.password.value !== '') return ''
-    return 'The stored password never leaves the server: type it again to check the connection with it.'
   }
 
   private fill(stored: Source): void {
@@ -148,8 +151,4 @@ export class SourceFields {
     const fields = [this.url.value.trim(), this.username.value, this.password.value, this.transport.select.value]
     return JSON.stringify(fields)
   }
-}
-
-function mayHavePassword(stored: Source): boolean {
-  return stored.hasPassword || stored.username !== ''
 }

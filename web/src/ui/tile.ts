@@ -82,7 +82,7 @@ export class Tile implements Preview {
     this.viewersBadge.title = plural(viewers, 'viewer')
     this.viewersBadge.setAttribute('aria-label', plural(viewers, 'viewer'))
     show(this.viewersBadge, viewers > 0)
-    setText(this.meta, pictureText(sources) || camera.id)
+    setText(this.meta, pictureText(sources) || hostOf(camera))
     this.setLabels(name, camera.readOnly)
     this.showMessage()
   }
@@ -124,4 +124,9 @@ export class Tile implements Preview {
     setText(this.message, reason)
     show(this.message, reason !== '')
   }
+}
+
+/** Where the camera is, for as long as nothing is known of its picture. */
+function hostOf(camera: Camera): string {
+  return /^\w+:\/\/([^/?]+)/.exec(camera.sources[0]?.url ?? '')?.[1] ?? camera.id
 }

@@ -1,0 +1,159 @@
+// A stand-in for Drover's HTTP side, for developing and testing the app: the
+// cameras part of the API in memory, and real HLS from clips.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import http from 'node:http'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { makeCamera, offerOf } from './cameras.mjs'
+import { makeClips } from './clips.mjs'
+import { LiveClip } from './hls.mjs'
+
+const DIST = fileURLToPath(new URL('../../dist', import.meta.url))
+const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' }
+
+export class MockServer {
+  cameras = new Map()
+  /** Answers to `METHOD path` that a test wants instead: (request body) => [status, body]. */
+  overrides = new Map()
+  /** Every request to the API with a body, as [method, path, body]. */
+  requests = []
+  /** Cameras whose HLS is away: id -> [status, headers]. */
+  absent = new Map()
+
+  constructor() {
+    this.policy = contentPolicy()
+  }
+
+  async start(port = this.port ?? 0) {
+    this.clips ??= Object.fromEntries(Object.entries(await makeClips()).map(([name, folder]) => [name, new LiveClip(folder, name)]))
+    this.server = http.createServer((req, res) => {
+      this.answer(req, res).catch((err) => {
+        console.error('mock server:', err)
+        res.destroy()
+      })
+    })
+    await new Promise((resolve, reject) => this.server.once('error', reject).listen(port, '127.0.0.1', resolve))
+    this.port = this.server.address().port
+    this.url = `http://127.0.0.1:${this.port}`
+  }
+
+  /** As when the process ends: connections are cut. */
+  async stop() {
+    const closed = new Promise((resolve) => this.server.close(resolve))
+    this.server.closeAllConnections()
+    await closed
+  }
+
+  add(camera) {
+    this.cameras.set(camera.id, camera)
+  }
+
+  async answer(req, res) {
+    const { pathname } = new URL(req.url, 'http://mock')
+    if (pathname.startsWith('/api/v1/')) return this.api(req, res, pathname.slice('/api/v1'.length))
+    if (pathname.startsWith('/hls/')) return this.hls(res, pathname.split('/').slice(2))
+    return this.app(res, pathname)
+  }
+
+  async api(req, res, where) {
+    const body = await readBody(req)
+    if (req.method !== 'GET') this.requests.push([req.method, where, body])
+    const override = this.overrides.get(`${req.method} ${where}`)
+    if (override) return json(res, ...(await override(body)))
+    const [, kind, id, action] = where.split('/')
+    if (kind === 'probe') return this.probe(res, body)
+    if (kind !== 'cameras') return problem(res, 404, 'Not found', `there is nothing at ${where}`)
+    if (id === undefined) return req.method === 'POST' ? this.create(res, body) : json(res, 200, { cameras: this.list() })
+    const camera = this.cameras.get(id)
+    if (!camera) return problem(res, 404, 'Not found', 'no camera of this id')
+    if (action === 'restart') return res.writeHead(204).end()
+    if (req.method === 'GET') return json(res, 200, camera)
+    if (camera.read_only) return problem(res, 409, 'Conflict', 'the camera comes from the configuration file and is changed there')
+    if (req.method === 'DELETE') this.cameras.delete(id)
+    else this.add(makeCamera({ ...camera, status: undefined, ...body }))
+    return req.method === 'DELETE' ? res.writeHead(204).end() : json(res, 200, this.cameras.get(id))
+  }
+
+  list() {
+    for (const camera of this.cameras.values()) {
+      for (const source of camera.status.sources) if (source.state === 'live') source.last_frame_at = new Date().toISOString()
+    }
+    return [...this.cameras.values()]
+  }
+
+  create(res, spec) {
+    if (this.cameras.has(spec.id)) return problem(res, 409, 'Conflict', 'a camera of this id exists already')
+    this.add(makeCamera(spec))
+    return json(res, 201, this.cameras.get(spec.id))
+  }
+
+  probe(res, { url }) {
+    const offer = offerOf(url)
+    if (offer) return json(res, 200, { ok: true, transport: 'tcp', tracks: offer.tracks, gop_seconds: 2, step: '', error: '' })
+    const error = 'connect: the camera refuses the connection: is RTSP switched on in it?'
+    return json(res, 200, { ok: false, transport: '', tracks: [], gop_seconds: 0, step: 'connect', error })
+  }
+
+  async hls(res, [id, ...rest]) {
+    const camera = this.cameras.get(id)
+    const away = this.absent.get(id)
+    if (away) return problem(res, away[0], 'Not yet', 'the camera has sent nothing so far', away[1])
+    if (!camera) return problem(res, 404, 'Not found', 'no camera of this id')
+    if (rest.join('/') === 'index.m3u8') return playlist(res, this.multivariant(camera), 5)
+    const clip = this.clips[rest[0]]
+    if (clip && rest[1] === 'media.m3u8') return playlist(res, clip.mediaPlaylist(), 1)
+    const bytes = clip ? await clip.file(rest[1]) : null
+    if (!bytes) return problem(res, 404, 'Not found', 'the segment has left the window')
+    res.writeHead(200, { 'Content-Type': 'video/mp4', 'Content-Length': bytes.length, 'Cache-Control': 'public, max-age=3600, immutable' })
+    return res.end(bytes)
+  }
+
+  multivariant(camera) {
+    let text = '#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-INDEPENDENT-SEGMENTS\n'
+    camera.sources.forEach((source, i) => {
+      const offer = offerOf(source.url)
+      if (offer?.h265) text += '#EXT-X-STREAM-INF:BANDWIDTH=3100000,CODECS="hvc1.1.6.L120.B0,mp4a.40.2",RESOLUTION=2560x1440\nhevc/media.m3u8\n'
+      else if (offer) text += (i > 0 ? this.clips.small : this.clips[offer.clips[0]]).streamInf(`${i > 0 ? 'small' : offer.clips[0]}/media.m3u8`)
+    })
+    return text
+  }
+
+  async app(res, pathname) {
+    const page = pathname === '/' || /^(\/s\/[^/]+)?\/(camera|watch)\/[^/]+$/.test(pathname)
+    const file = page ? 'index.html' : path.normalize(pathname).slice(1)
+    if (!existsSync(path.join(DIST, file))) return res.writeHead(404).end('not found')
+    const headers = { 'Content-Type': TYPES[path.extname(file)] ?? 'application/octet-stream', 'Content-Security-Policy': `${this.policy}'none'` }
+    if (pathname.includes('/watch/')) headers['Content-Security-Policy'] = `${this.policy}*`
+    res.writeHead(200, headers)
+    return res.end(await readFile(path.join(DIST, file)))
+  }
+}
+
+/** The policy that the real server sends, read from where it is written. */
+function contentPolicy() {
+  const source = readFileSync(new URL('../../web.go', import.meta.url), 'utf8')
+  const [, expression] = /contentPolicy = ([^\n]*(?:\n\s*"[^\n]*)*)/.exec(source)
+  return [...expression.matchAll(/"([^"]*)"/g)].map((match) => match[1]).join('')
+}
+
+async function readBody(req) {
+  const chunks = []
+  for await (const chunk of req) chunks.push(chunk)
+  return chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString()) : null
+}
+
+function json(res, status, body, headers = {}) {
+  res.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'private, no-store', ...headers })
+  res.end(JSON.stringify(body))
+}
+
+function problem(res, status, title, detail, headers = {}) {
+  json(res, status, { type: 'about:blank', title, status, detail }, { 'Content-Type': 'application/problem+json', ...headers })
+}
+
+function playlist(res, text, maxAge) {
+  res.writeHead(200, { 'Content-Type': 'application/vnd.apple.mpegurl', 'Cache-Control': `public, max-age=${maxAge}` })
+  res.end(text)
+}
