@@ -366,3 +366,9 @@ func splitAnnexB(data []byte) [][]byte {
 	}
 	return nals
 }
+
+// Resync discards what comes before the next keyframe.
+func (a *assembler) Resync() {
+	a.needKeyframe = true
+	a.lost++
+}

@@ -1,0 +1,156 @@
+package rtsp
+
+import (
+	"time"
+
+	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/media"
+	"github.com/drover-video/drover/core/timeline"
+	"github.com/drover-video/drover/ingest/rtsp/depacket"
+)
+
+// stream turns the packets of one connection into frames. It implements
+// session.Handler, whose calls come one after the other.
+type stream struct {
+	feed     *camera.Feed
+	tracks   []*track
+	byMedia  map[int]*track
+	received bool
+}
+
+// track is one track of a stream. It implements depacket.Sink.
+type track struct {
+	feed        *camera.Feed
+	index       int // in the plan, as Feed knows it
+	info        *media.Track
+	payloadType int  // -1: any
+	alone       bool // no video beside it
+	clock       *timeline.Track
+	sequence    depacket.Sequence
+	packets     depacket.Depacketizer
+	arrival     time.Time // of the packet at hand
+
+	// Of video.
+	reorder *timeline.Reorder
+	params  *media.Params
+	nominal int64 // ticks from picture to picture
+}
+
+func newStream(feed *camera.Feed, plan plan, reorder *timeline.Reorder) *stream {
+	s := &stream{feed: feed, byMedia: map[int]*track{}}
+	var rates []int
+	for i, c := range plan {
+		if c.install == nil {
+			continue
+		}
+		t := &track{
+			feed: feed, index: i, info: c.track, payloadType: int(c.format.PayloadType),
+			alone: !plan.has(media.KindVideo),
+		}
+		if c.alone {
+			t.payloadType = -1
+		}
+		if c.track.Kind == media.KindVideo {
+			t.reorder = reorder
+		}
+		t.packets = c.install(feed.Pool, t)
+		s.tracks = append(s.tracks, t)
+		s.byMedia[c.media] = t
+		rates = append(rates, c.track.ClockRate)
+	}
+	for i, clock := range feed.Timeline.Connect(rates...) {
+		s.tracks[i].clock = clock
+	}
+	return s
+}
+
+func (s *stream) close() {
+	for _, t := range s.tracks {
+		t.packets.Close()
+	}
+}
+
+// RTP implements session.Handler.
+func (s *stream) RTP(media int, packet []byte, arrival time.Time) {
+	s.feed.Received(len(packet))
+	t, ok := s.byMedia[media]
+	if !ok {
+		return
+	}
+	p, err := depacket.Parse(packet)
+	if err != nil {
+		s.feed.Discard(depacket.ReasonMalformed.String())
+		return
+	}
+	if t.payloadType >= 0 && int(p.PayloadType) != t.payloadType {
+		s.feed.Discard("other_format")
+		return
+	}
+	missing, fresh := t.sequence.Next(p.Sequence)
+	if !fresh {
+		s.feed.Discard("late_packet")
+		return
+	}
+	if missing > 0 {
+		s.feed.Lost(missing)
+	}
+	s.received = true
+	t.arrival = arrival
+	t.packets.Packet(p, missing)
+}
+
+// RTCP implements session.Handler. The session itself answers for it.
+func (s *stream) RTCP(int, []byte, time.Time) {}
+
+// BatchEnd implements session.Handler.
+func (s *stream) BatchEnd() {}
+
+// Discard implements depacket.Sink. What is discarded came all the same.
+func (t *track) Discard(reason depacket.Reason) {
+	t.feed.Discard(reason.String())
+	t.feed.Alive(t.index, t.arrival)
+}
+
+// Unit implements depacket.Sink.
+func (t *track) Unit(u depacket.Unit) {
+	t.feed.Alive(t.index, t.arrival)
+	f := u.Frame
+	f.Track = t.info
+	pts := t.clock.PTS(u.Timestamp+uint32(u.Offset), t.arrival)
+	dts := pts
+	if t.info.Kind == media.KindVideo {
+		var err error
+		if dts, err = t.decodingTime(f, pts); err != nil {
+			f.Release()
+			t.feed.Discard("reordering")
+			t.packets.(video).Resync()
+			return
+		}
+		f.Entry = f.Keyframe
+	} else {
+		f.Entry = t.alone
+	}
+	f.PTS, f.DTS = t.clock.DTS(pts, dts)
+	f.Wall = t.feed.Timeline.Wall(t.clock.Position(f.PTS))
+	f.WallSource = media.WallArrival
+	t.feed.Write(t.index, f, t.arrival)
+}
+
+// decodingTime finds a picture's place in decoding order.
+func (t *track) decodingTime(f *media.Frame, pts int64) (int64, error) {
+	if f.Keyframe {
+		jumped := t.feed.Timeline.Entry()
+		switch {
+		case f.Params != t.params:
+			t.params = f.Params
+			t.nominal = videoClock / 25
+			if f.Params.FPS > 0 {
+				t.nominal = int64(videoClock / f.Params.FPS)
+			}
+			t.reorder.Reset(f.Params.Reorder)
+		case jumped, f.Lost > 0:
+			t.reorder.Reset(-1)
+		}
+	}
+	return t.reorder.DTS(pts, t.nominal)
+}
