@@ -57,7 +57,6 @@ func (s *Session) Run(ctx context.Context, h Handler) error {
 func (s *Session) read(ctx context.Context, h Handler) error {
 	undo := interrupt(ctx, s.talk.conn)
 	defer undo()
-	s.talk.in.shrink(scanBufferBytes)
 	now := time.Now()
 	chores := newChores(s, now)
 	if err := s.replayEarly(h, now); err != nil {

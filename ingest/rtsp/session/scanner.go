@@ -8,11 +8,12 @@ import (
 	"sync/atomic"
 )
 
-// scanBufferBytes is the size of a session's read buffer. An idle session
-// holds one, so it must be small; a read that fills it costs a system call,
-// so it must not be too small. 16 KB takes a dozen packets a read, beyond
-// which BenchmarkInterleavedRead gains little. Only a frame or a message that
-// does not fit makes it grow.
+// scanBufferBytes is the size of a session's read buffer. Every session holds
+// one, idle or not, so it must be small; a read that fills it costs a system
+// call, so it must not be too small. By BenchmarkInterleavedRead, 4 KB cost
+// about 830 ns a packet, 16 KB 320 ns (11 packets a read) and 64 KB 220 ns:
+// the last step buys 1000 cameras at 2 Mbit/s two hundredths of a core for
+// 48 MB. Only a frame or a message that does not fit makes it grow.
 const scanBufferBytes = 16 << 10
 
 // maxScanBytes holds the largest frame (64 KB and 4) and the largest message.

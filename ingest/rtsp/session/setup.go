@@ -102,6 +102,7 @@ func (s *Session) Play(ctx context.Context) error {
 		return s.refused(StepPlay, reply, false)
 	}
 	s.punch()
+	s.talk.in.shrink(scanBufferBytes) // from what the description needed
 	return nil
 }
 
