@@ -1,0 +1,128 @@
+// Package api is Drover's face on the network: the REST API and its OpenAPI
+// description, health, metrics, and the one handler that hands HLS and the web
+// app their requests. It holds no state of its own.
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/event"
+)
+
+// Cameras is the registry of all cameras. A change that returned without error
+// is on disk. Errors are camera.ErrExists, camera.ErrNotFound,
+// camera.ErrReadOnly, a *camera.FieldError, or a failure of the server.
+type Cameras interface {
+	List() []camera.View
+	Get(id string) (camera.View, bool)
+	Add(ctx context.Context, spec camera.Spec) error
+	// Update calls change with a copy of the spec, and keeps what it made of it
+	// if it returns nil. Two updates of one camera come after each other.
+	Update(ctx context.Context, id string, change func(*camera.Spec) error) (camera.View, error)
+	Remove(ctx context.Context, id string) error
+	Restart(ctx context.Context, id string) error
+}
+
+// Prober asks a camera what it offers. Where the camera is at fault it returns a
+// result with Step and Error.
+type Prober interface {
+	Probe(ctx context.Context, source camera.SourceSpec) (camera.ProbeResult, error)
+}
+
+// A Check says whether one part of Drover is fit to serve.
+type Check struct {
+	Name string
+	Run  func(ctx context.Context) error // nil if it is fit; else why not
+}
+
+// Options is all that the API needs of others.
+type Options struct {
+	Cameras Cameras
+	Prober  Prober
+	Events  *event.Log
+	Viewers func(camera string) int // who watches now
+	Checks  []Check                 // for /readyz
+	Media   http.Handler            // all below /hls/; it sets CORS and caching itself
+	Web     http.Handler            // the web app: every path that is nobody else's
+	Metrics http.Handler            // /metrics
+
+	Version      string
+	Log          *slog.Logger
+	WriteTimeout time.Duration // an answer that takes no byte for so long is cut off
+}
+
+func (o Options) validate() error {
+	var missing []string
+	for name, given := range map[string]bool{
+		"Cameras": o.Cameras != nil, "Prober": o.Prober != nil, "Events": o.Events != nil, "Viewers": o.Viewers != nil,
+		"Media": o.Media != nil, "Web": o.Web != nil, "Metrics": o.Metrics != nil, "Log": o.Log != nil,
+		"WriteTimeout": o.WriteTimeout > 0,
+	} {
+		if !given {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return errors.New("api: options are missing: " + strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// New returns the handler of all paths.
+func New(options Options) (http.Handler, error) {
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	routes, err := newRoutes(options)
+	if err != nil {
+		return nil, err
+	}
+	return &front{options: options, routes: routes}, nil
+}
+
+// A front sends each request to who answers it, and outlives what goes wrong there.
+type front struct {
+	options Options
+	routes  http.Handler // of REST, health and metrics
+}
+
+// ServeHTTP implements http.Handler.
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	answer := newAnswer(w, f.options.WriteTimeout)
+	header := w.Header()
+	header.Set("X-Content-Type-Options", "nosniff")
+	started := time.Now()
+	defer func() {
+		f.recover(answer, r, recover())
+		f.logAccess(answer, r, started)
+	}()
+	switch path := r.URL.Path; {
+	case strings.HasPrefix(path, "/hls/"):
+		f.options.Media.ServeHTTP(answer, r)
+	case below(path, "/api"), path == "/healthz", path == "/readyz", path == "/metrics":
+		header.Set("X-Request-Id", requestID(r))
+		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		header.Set("Cache-Control", "private, no-store")
+		header.Set("Referrer-Policy", "no-referrer")
+		f.routes.ServeHTTP(answer, r)
+	case below(path, "/hls"), below(path, "/archive"), below(path, "/s"):
+		notFound(answer, r)
+	default:
+		// What the app needs; it may say more by itself.
+		header.Set("Content-Security-Policy", "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; "+
+			"img-src 'self' data: blob:; media-src 'self' blob:; worker-src 'self' blob:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'")
+		header.Set("Referrer-Policy", "same-origin")
+		f.options.Web.ServeHTTP(answer, r)
+	}
+}
+
+func below(path, tree string) bool {
+	rest, ok := strings.CutPrefix(path, tree)
+	return ok && (rest == "" || rest[0] == '/')
+}

@@ -1,0 +1,189 @@
+package api
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/config"
+	"github.com/drover-video/drover/core/secret"
+)
+
+// CameraFields is what can be said of a camera. A field that is left out, or
+// null, keeps its value, or takes its default in a new camera.
+type CameraFields struct {
+	Name     *string           `json:"name,omitempty" maxLength:"200" doc:"For people"`
+	Sources  []SourceFields    `json:"sources,omitempty" nullable:"false" maxItems:"8" doc:"All sources, the main stream first. One that has the name of a stored one keeps what it leaves out."`
+	Enabled  *bool             `json:"enabled,omitempty" doc:"Default true"`
+	OnDemand *bool             `json:"on_demand,omitempty" doc:"Pull only while somebody watches; default false"`
+	Record   *RecordFields     `json:"record,omitempty"`
+	Labels   map[string]string `json:"labels,omitempty" doc:"All labels"`
+	LoginFields
+}
+
+// LoginFields is one source. Beside the fields of a camera it is short for the
+// first of its sources.
+type LoginFields struct {
+	URL       *string `json:"url,omitempty" maxLength:"2048" example:"rtsp://192.168.1.20/stream1" doc:"rtsp:// or rtsps://"`
+	Username  *string `json:"username,omitempty" maxLength:"256"`
+	Password  *string `json:"password,omitempty" maxLength:"256" writeOnly:"true" doc:"Goes in and never comes out; empty to forget it"`
+	Transport *string `json:"transport,omitempty" enum:"auto,tcp,udp,multicast" doc:"Default auto: TCP, then UDP"`
+}
+
+// SourceFields is one of several sources.
+type SourceFields struct {
+	Name *string `json:"name,omitempty" maxLength:"63" doc:"Default main for the first, sub for the second"`
+	LoginFields
+}
+
+// RecordFields says when a camera is recorded.
+type RecordFields struct {
+	Mode     *string `json:"mode,omitempty" enum:"off,continuous,event"`
+	MaxAge   *string `json:"max_age,omitempty" maxLength:"32" example:"30d" doc:"Empty for no limit"`
+	MaxBytes *int64  `json:"max_bytes,omitempty" minimum:"0" doc:"0 for no limit"`
+}
+
+// NewCamera is the body of a POST.
+type NewCamera struct {
+	ID string `json:"id" pattern:"^[a-z0-9][a-z0-9_-]{0,62}$" patternDescription:"an id of small letters, digits, - and _, for example front-door" example:"door"`
+	CameraFields
+}
+
+// apply changes the spec by the fields and normalizes it. The spec's sources and
+// labels may be shared with others: they are replaced, not written to. The error
+// is a problem or a *camera.FieldError.
+func (f CameraFields) apply(spec *camera.Spec) error {
+	if f.Sources != nil && f.LoginFields != (LoginFields{}) {
+		return invalid("sources", "give either sources, or url, username, password and transport, not both")
+	}
+	set(&spec.Name, f.Name)
+	set(&spec.Enabled, f.Enabled)
+	set(&spec.OnDemand, f.OnDemand)
+	if f.Labels != nil {
+		spec.Labels = maps.Clone(f.Labels)
+	}
+	if err := f.applySources(spec); err != nil {
+		return err
+	}
+	if f.Record != nil {
+		if err := f.Record.apply(&spec.Record); err != nil {
+			return err
+		}
+	}
+	return spec.Normalize()
+}
+
+func (f CameraFields) applySources(spec *camera.Spec) error {
+	before := spec.Sources
+	switch {
+	case f.Sources != nil:
+		spec.Sources = make([]camera.SourceSpec, len(f.Sources))
+		for i, fields := range f.Sources {
+			source := &spec.Sources[i]
+			*source = storedSource(before, fields.name(i))
+			set(&source.Name, fields.Name)
+			if err := fields.LoginFields.apply(source, fmt.Sprintf("sources[%d].url", i)); err != nil {
+				return err
+			}
+		}
+	case f.LoginFields != (LoginFields{}):
+		spec.Sources = append([]camera.SourceSpec(nil), before...)
+		if len(spec.Sources) == 0 {
+			spec.Sources = make([]camera.SourceSpec, 1)
+		}
+		return f.LoginFields.apply(&spec.Sources[0], "url")
+	default:
+		// Normalize writes to the sources.
+		spec.Sources = append([]camera.SourceSpec(nil), before...)
+	}
+	return nil
+}
+
+// name returns the name that a source is given or will get.
+func (f SourceFields) name(index int) string {
+	switch {
+	case f.Name != nil && *f.Name != "":
+		return *f.Name
+	case index == 0:
+		return "main"
+	case index == 1:
+		return "sub"
+	default:
+		return ""
+	}
+}
+
+func storedSource(sources []camera.SourceSpec, name string) camera.SourceSpec {
+	for _, s := range sources {
+		if s.Name == name {
+			return s
+		}
+	}
+	return camera.SourceSpec{}
+}
+
+// apply changes one source. A URL that comes back as it was shown stands for the
+// stored one. A URL with a login of its own replaces the stored login, unless
+// the fields say otherwise.
+func (f LoginFields) apply(source *camera.SourceSpec, urlField string) error {
+	if f.URL != nil {
+		url := strings.TrimSpace(*f.URL)
+		switch {
+		case source.URL != "" && url == secret.RedactURL(source.URL):
+		case redacted(url):
+			return invalid(urlField, "has a part that was hidden: write it out, or leave the URL as it was shown")
+		default:
+			source.URL = url
+			if hasLogin(url) {
+				source.Username, source.Password = "", secret.String{}
+			}
+		}
+	}
+	set(&source.Username, f.Username)
+	if f.Password != nil {
+		source.Password = secret.New(*f.Password)
+	}
+	if f.Transport != nil {
+		source.Transport = camera.Transport(*f.Transport)
+	}
+	return nil
+}
+
+// redacted reports whether a URL has a part that is not real.
+func redacted(url string) bool {
+	lower := strings.ToLower(url)
+	return strings.Contains(lower, secret.Redacted) ||
+		strings.Contains(lower, "%5b"+strings.Trim(secret.Redacted, "[]")+"%5d")
+}
+
+func hasLogin(url string) bool {
+	_, rest, _ := strings.Cut(url, "://")
+	authority, _, _ := strings.Cut(rest, "/")
+	return strings.Contains(authority, "@")
+}
+
+func (f RecordFields) apply(record *camera.RecordSpec) error {
+	if f.Mode != nil {
+		record.Mode = camera.RecordMode(*f.Mode)
+	}
+	set(&record.MaxBytes, f.MaxBytes)
+	switch {
+	case f.MaxAge == nil:
+	case *f.MaxAge == "":
+		record.MaxAge = 0
+	default:
+		age, err := config.ParseDuration(*f.MaxAge)
+		if err != nil {
+			return invalid("record.max_age", "%v", err)
+		}
+		record.MaxAge = age
+	}
+	return nil
+}
+
+func set[T any](into *T, value *T) {
+	if value != nil {
+		*into = *value
+	}
+}

@@ -1,0 +1,155 @@
+package api
+
+import (
+	"math"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/config"
+	"github.com/drover-video/drover/core/secret"
+)
+
+// timestamp is a time as the API writes it: RFC 3339, UTC, milliseconds.
+type timestamp time.Time
+
+// MarshalText implements encoding.TextMarshaler.
+func (t timestamp) MarshalText() ([]byte, error) {
+	return time.Time(t).UTC().AppendFormat(nil, "2006-01-02T15:04:05.000Z07:00"), nil
+}
+
+// Schema implements huma.SchemaProvider.
+func (timestamp) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: "date-time", Examples: []any{"2026-01-02T15:04:05.678Z"}}
+}
+
+// stamp returns nil for a time that has not come.
+func stamp(t time.Time) *timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	s := timestamp(t)
+	return &s
+}
+
+// Camera is a camera as the API shows it: without passwords.
+type Camera struct {
+	ID       string            `json:"id"`
+	Name     string            `json:"name" doc:"For people; may be empty"`
+	Sources  []Source          `json:"sources" nullable:"false" doc:"The first is the main stream"`
+	Enabled  bool              `json:"enabled"`
+	OnDemand bool              `json:"on_demand" doc:"Pulled only while somebody watches"`
+	Record   Record            `json:"record"`
+	Labels   map[string]string `json:"labels"`
+	Origin   string            `json:"origin" enum:"file,api" doc:"Cameras of the configuration file are read-only"`
+	ReadOnly bool              `json:"read_only"`
+	Status   Status            `json:"status"`
+}
+
+// Source is one stream of a camera.
+type Source struct {
+	Name        string `json:"name" example:"main"`
+	URL         string `json:"url" doc:"Without login; what looks like one in its query is [redacted]. Sent back as it is, it changes nothing."`
+	Username    string `json:"username"`
+	HasPassword bool   `json:"has_password" doc:"Passwords are never shown"`
+	Transport   string `json:"transport" enum:"auto,tcp,udp,multicast"`
+}
+
+// Record says when a camera is recorded.
+type Record struct {
+	Mode     string `json:"mode" enum:"off,continuous,event"`
+	MaxAge   string `json:"max_age" example:"30d" doc:"How long recordings are kept; empty for no limit"`
+	MaxBytes int64  `json:"max_bytes" doc:"How many bytes of recordings are kept; 0 for no limit"`
+}
+
+// Status is how a camera is doing.
+type Status struct {
+	State     string         `json:"state" enum:"idle,connecting,live,stalled,backoff,disabled"`
+	Since     *timestamp     `json:"since,omitempty"`
+	Error     string         `json:"error" doc:"Why it is not live; empty while it is"`
+	Sources   []SourceStatus `json:"sources" nullable:"false"`
+	Viewers   int            `json:"viewers"`
+	Recording bool           `json:"recording"`
+}
+
+// SourceStatus is how one source is doing.
+type SourceStatus struct {
+	Name        string     `json:"name"`
+	State       string     `json:"state" enum:"idle,connecting,live,stalled,backoff,disabled"`
+	Since       *timestamp `json:"since,omitempty"`
+	Error       string     `json:"error"`
+	Transport   string     `json:"transport" doc:"In use, or last in use; empty before the first connection"`
+	Tracks      []Track    `json:"tracks" nullable:"false"`
+	GOPSeconds  float64    `json:"gop_seconds" doc:"Between the last two keyframes; 0 if unknown"`
+	LastFrameAt *timestamp `json:"last_frame_at,omitempty"`
+	Reconnects  uint64     `json:"reconnects"`
+	LostPackets uint64     `json:"lost_packets"`
+	BytesIn     uint64     `json:"bytes_in"`
+}
+
+// Track is one video or audio track.
+type Track struct {
+	Codec      string  `json:"codec" example:"H264"`
+	Width      int     `json:"width" doc:"0 for audio, and while unknown"`
+	Height     int     `json:"height"`
+	FPS        float64 `json:"fps"`
+	SampleRate int     `json:"sample_rate" doc:"Hz; 0 for video"`
+	BitrateBPS int64   `json:"bitrate_bps"`
+	Playable   bool    `json:"playable" doc:"In HLS"`
+	Reason     string  `json:"reason" doc:"Why it is not playable"`
+}
+
+func (rs *routes) cameraOf(v camera.View) Camera {
+	spec := v.Spec
+	c := Camera{
+		ID: spec.ID, Name: spec.Name, Enabled: spec.Enabled, OnDemand: spec.OnDemand,
+		Record:   Record{Mode: string(spec.Record.Mode), MaxBytes: spec.Record.MaxBytes},
+		Sources:  make([]Source, len(spec.Sources)),
+		Labels:   spec.Labels,
+		Origin:   string(spec.Origin),
+		ReadOnly: spec.Origin == camera.OriginFile,
+		Status:   statusOf(v.Status),
+	}
+	if spec.Record.MaxAge > 0 {
+		c.Record.MaxAge = config.FormatDuration(spec.Record.MaxAge)
+	}
+	if c.Labels == nil {
+		c.Labels = map[string]string{}
+	}
+	for i, s := range spec.Sources {
+		c.Sources[i] = Source{Name: s.Name, URL: secret.RedactURL(s.URL), Username: s.Username,
+			HasPassword: !s.Password.IsZero(), Transport: string(s.Transport)}
+	}
+	c.Status.Viewers = rs.options.Viewers(spec.ID)
+	return c
+}
+
+func statusOf(s camera.Status) Status {
+	status := Status{State: string(s.State), Since: stamp(s.Since), Error: s.Error, Sources: make([]SourceStatus, len(s.Sources))}
+	for i, source := range s.Sources {
+		status.Sources[i] = SourceStatus{
+			Name: source.Name, State: string(source.State), Since: stamp(source.Since), Error: source.Error,
+			Transport: string(source.Transport), Tracks: tracksOf(source.Tracks), GOPSeconds: thousandths(source.GOP.Seconds()),
+			LastFrameAt: stamp(source.LastFrameAt), Reconnects: source.Reconnects, LostPackets: source.LostPackets, BytesIn: source.BytesIn,
+		}
+	}
+	return status
+}
+
+func tracksOf(tracks []camera.TrackStatus) []Track {
+	shown := make([]Track, len(tracks))
+	for i, t := range tracks {
+		shown[i] = Track{Codec: t.Codec, Width: t.Width, Height: t.Height, FPS: thousandths(t.FPS),
+			SampleRate: t.SampleRate, BitrateBPS: t.BitrateBPS, Playable: t.Playable, Reason: t.Reason}
+	}
+	return shown
+}
+
+// thousandths rounds; what is no number, and JSON cannot write, is unknown.
+func thousandths(x float64) float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0
+	}
+	return math.Round(x*1000) / 1000
+}

@@ -1,0 +1,77 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+)
+
+const (
+	maxBodyBytes = 1 << 20
+	bodyTimeout  = 10 * time.Second
+)
+
+// guard refuses writes that a web page of another site makes a browser send, and
+// bodies that are too large or too slow. A body must say that it is JSON: a
+// form cannot.
+func guard(next http.Handler) http.Handler {
+	protection := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := protection.Check(r); err != nil {
+			writeProblem(w, problem(problemCrossOrigin, "the request comes from a page of another site"))
+			return
+		}
+		hasBody := r.ContentLength != 0
+		if contentType := r.Header.Get("Content-Type"); writes(r.Method) && (hasBody || contentType != "") && !isJSON(contentType) {
+			writeProblem(w, problem(problemMediaType, "send the body as Content-Type: application/json"))
+			return
+		}
+		if r.ContentLength > maxBodyBytes {
+			w.Header().Set("Connection", "close") // Rather than read on to the next request.
+			writeProblem(w, problem(problemTooLarge, fmt.Sprintf("a body has at most %d bytes", maxBodyBytes)))
+			return
+		}
+		if hasBody {
+			r.Body = newTimedBody(w, r.Body)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func writes(method string) bool {
+	return method != http.MethodGet && method != http.MethodHead && method != http.MethodOptions
+}
+
+func isJSON(contentType string) bool {
+	mediaType, parameters, err := mime.ParseMediaType(contentType)
+	if err != nil || mediaType != "application/json" {
+		return false
+	}
+	charset, given := parameters["charset"]
+	return !given || charset == "utf-8" || charset == "UTF-8"
+}
+
+// A timedBody must come in time. The deadline ends with the body: left alone, it
+// would end a long request that has been read in full.
+type timedBody struct {
+	io.ReadCloser
+	controller *http.ResponseController
+}
+
+func newTimedBody(w http.ResponseWriter, body io.ReadCloser) *timedBody {
+	b := &timedBody{ReadCloser: body, controller: http.NewResponseController(w)}
+	// A request without deadlines is one in memory, which cannot be slow.
+	_ = b.controller.SetReadDeadline(time.Now().Add(bodyTimeout))
+	return b
+}
+
+// Read implements io.Reader.
+func (b *timedBody) Read(into []byte) (int, error) {
+	n, err := b.ReadCloser.Read(into)
+	if err == io.EOF {
+		_ = b.controller.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
