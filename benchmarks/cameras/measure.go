@@ -114,14 +114,13 @@ func takeSample(ctx context.Context, rack *process, s *server) (sample, error) {
 	}, nil
 }
 
-// takeProfiles asks the server for its profiles; it serves them where it was
-// started with them on.
+// takeProfiles asks the server for its profiles.
 func (r *result) takeProfiles(ctx context.Context, s *server, d time.Duration) error {
-	cpu, err := s.get(ctx, fmt.Sprintf("/debug/pprof/profile?seconds=%d", int(d.Seconds())), d+30*time.Second)
+	cpu, err := get(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", s.profiles, int(d.Seconds())), d+30*time.Second)
 	if err != nil {
 		return fmt.Errorf("CPU profile: %w", err)
 	}
-	heap, err := s.get(ctx, "/debug/pprof/heap", 30*time.Second)
+	heap, err := get(ctx, "http://"+s.profiles+"/debug/pprof/heap", 30*time.Second)
 	if err != nil {
 		return fmt.Errorf("heap profile: %w", err)
 	}

@@ -61,17 +61,17 @@ func cutLast(text, separator string) (before, after string, found bool) {
 }
 
 func (s *server) metrics(ctx context.Context) (metrics, error) {
-	body, err := s.get(ctx, "/metrics", 10*time.Second)
+	body, err := get(ctx, "http://"+s.address+"/metrics", 10*time.Second)
 	if err != nil {
 		return nil, err
 	}
 	return parseMetrics(strings.NewReader(string(body)))
 }
 
-func (s *server) get(ctx context.Context, path string, limit time.Duration) ([]byte, error) {
+func get(ctx context.Context, url string, limit time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.address+path, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (s *server) get(ctx context.Context, path string, limit time.Duration) ([]b
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxMetricsBytes))
 	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("GET %s: %s", path, response.Status)
+		err = fmt.Errorf("GET %s: %s", url, response.Status)
 	}
 	return body, err
 }

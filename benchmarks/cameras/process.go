@@ -129,7 +129,8 @@ func readyURLs(text string) []string {
 // A server is the process under test.
 type server struct {
 	*process
-	address string
+	address  string
+	profiles string // address of its profiles, "" without
 }
 
 func startServer(ctx context.Context, o options, folder string, urls []string) (*server, error) {
@@ -147,11 +148,19 @@ func startServer(ctx context.Context, o options, folder string, urls []string) (
 		return nil, err
 	}
 	environment := []string{"DROVER_HTTP_ADDRESS=" + address, "DROVER_DATA_DIR=" + filepath.Join(folder, "data")}
-	p, err := start(filepath.Join(folder, "drover.log"), environment, o.server, "serve", "--config", file)
+	arguments := []string{"serve", "--config", file}
+	profiles := ""
+	if o.profile {
+		if profiles, err = freeAddress(); err != nil {
+			return nil, err
+		}
+		arguments = append(arguments, "--pprof", profiles)
+	}
+	p, err := start(filepath.Join(folder, "drover.log"), environment, o.server, arguments...)
 	if err != nil {
 		return nil, err
 	}
-	return &server{process: p, address: address}, nil
+	return &server{process: p, address: address, profiles: profiles}, nil
 }
 
 // awaitLive waits until the server says that so many cameras are live.
