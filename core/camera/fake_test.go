@@ -141,10 +141,11 @@ type recordingOutput struct {
 	attached []string
 }
 
-func (o *recordingOutput) Attach(camera, source string, _ *ring.Ring) {
+func (o *recordingOutput) Attach(camera, source string, _ *ring.Ring) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.attached = append(o.attached, camera+"/"+source)
+	return nil
 }
 
 func (o *recordingOutput) Detach(camera, source string) {

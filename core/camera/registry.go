@@ -28,7 +28,7 @@ type Store interface {
 // An Output makes something of every source's frames, and lives as long as the
 // source, over all its connections.
 type Output interface {
-	Attach(camera, source string, frames *ring.Ring)
+	Attach(camera, source string, frames *ring.Ring) error
 	// Detach returns when nothing of the source is used any more.
 	Detach(camera, source string)
 }
@@ -187,7 +187,9 @@ func (r *Registry) start(e *entry) {
 		ctx, stop := context.WithCancel(r.ctx)
 		p := &running{puller: newPuller(e.spec.ID, source, &r.options), stop: stop, done: make(chan struct{})}
 		for _, output := range r.options.Outputs {
-			output.Attach(e.spec.ID, source.Name, p.ring)
+			if err := output.Attach(e.spec.ID, source.Name, p.ring); err != nil {
+				p.logger.Error("an output does not take this source", "err", err)
+			}
 		}
 		go func() {
 			defer close(p.done)

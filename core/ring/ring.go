@@ -30,6 +30,10 @@ type Limits struct {
 
 	// MaxFrames: never exceeded, like MaxBytes.
 	MaxFrames int
+
+	// Buffer is how many frames a subscriber may be behind that does not say so
+	// itself. Default DefaultBuffer.
+	Buffer int
 }
 
 func (l Limits) withDefaults() Limits {
@@ -41,6 +45,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.MaxFrames <= 0 {
 		l.MaxFrames = DefaultMaxFrames
+	}
+	if l.Buffer <= 0 {
+		l.Buffer = DefaultBuffer
 	}
 	return l
 }

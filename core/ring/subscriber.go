@@ -25,7 +25,7 @@ const (
 // Options of a subscription.
 type Options struct {
 	Name   string // for statistics: "hls", "archive", …
-	Buffer int    // frames the subscriber may be behind; default DefaultBuffer
+	Buffer int    // frames the subscriber may be behind; default Limits.Buffer
 	Start  Start
 }
 
@@ -69,7 +69,7 @@ type SubscriberStats struct {
 // opts.Start asks for it. The caller must Close it.
 func (r *Ring) Subscribe(opts Options) (*Subscriber, error) {
 	if opts.Buffer <= 0 {
-		opts.Buffer = DefaultBuffer
+		opts.Buffer = r.limits.Buffer
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/media"
+	"github.com/drover-video/drover/core/secret"
+	"github.com/drover-video/drover/ingest/rtsp"
+)
+
+func newProbe() *cobra.Command {
+	var username, password, transport string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "probe URL",
+		Short: "Shows what a camera offers, and what Drover does with each track",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			spec := camera.Spec{ID: "probe", Sources: []camera.SourceSpec{{
+				URL: args[0], Username: username, Password: secret.New(password), Transport: camera.Transport(transport),
+			}}}
+			if err := spec.Normalize(); err != nil {
+				return err
+			}
+			result := camera.Probe(cmd.Context(), camera.Options{
+				Open: rtsp.Open(rtsp.Options{}), Pool: media.NewPool(),
+			}, spec.Sources[0])
+			if err := printProbe(cmd.OutOrStdout(), result, asJSON); err != nil {
+				return err
+			}
+			if result.Error != "" {
+				return fmt.Errorf("failed at %s: %s", result.Step, result.Error)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&username, "username", "", "user name, if it is not in the URL")
+	cmd.Flags().StringVar(&password, "password", "", "password, if it is not in the URL")
+	cmd.Flags().StringVar(&transport, "transport", "auto", "auto, tcp or udp")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// probeTrack is a track as probe prints it in JSON: as in the API.
+type probeTrack struct {
+	Codec      string  `json:"codec"`
+	Width      int     `json:"width,omitempty"`
+	Height     int     `json:"height,omitempty"`
+	FPS        float64 `json:"fps,omitempty"`
+	SampleRate int     `json:"sample_rate,omitempty"`
+	BitrateBPS int64   `json:"bitrate_bps,omitempty"`
+	Playable   bool    `json:"playable"`
+	Reason     string  `json:"reason,omitempty"`
+}
+
+func printProbe(out io.Writer, result camera.ProbeResult, asJSON bool) error {
+	if asJSON {
+		tracks := make([]probeTrack, len(result.Tracks))
+		for i, t := range result.Tracks {
+			tracks[i] = probeTrack(t)
+		}
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(map[string]any{
+			"transport": result.Transport, "tracks": tracks, "gop_seconds": result.GOP.Seconds(),
+			"elapsed_ms": result.Elapsed.Milliseconds(), "step": result.Step, "error": result.Error,
+		})
+	}
+	for _, t := range result.Tracks {
+		if _, err := fmt.Fprintln(out, describeTrack(t)); err != nil {
+			return err
+		}
+	}
+	if result.Error != "" {
+		return nil
+	}
+	keyframes := "no two keyframes seen"
+	if result.GOP > 0 {
+		keyframes = fmt.Sprintf("a keyframe every %.1f s", result.GOP.Seconds())
+	}
+	_, err := fmt.Fprintf(out, "over %s, %s\n", result.Transport, keyframes)
+	return err
+}
+
+func describeTrack(t camera.TrackStatus) string {
+	text := t.Codec
+	if t.Width > 0 {
+		text += fmt.Sprintf(" %dx%d", t.Width, t.Height)
+	}
+	if t.FPS > 0 {
+		text += fmt.Sprintf(", %.4g pictures a second", t.FPS)
+	}
+	if t.SampleRate > 0 {
+		text += fmt.Sprintf(", %d Hz", t.SampleRate)
+	}
+	if t.BitrateBPS > 0 {
+		text += fmt.Sprintf(", %d kbit/s", t.BitrateBPS/1000)
+	}
+	if t.Playable {
+		return text + ": plays"
+	}
+	return text + ": left out: " + t.Reason
+}
+
+// A prober probes for the API, a few cameras at once.
+type prober struct {
+	options camera.Options
+	places  chan struct{}
+}
+
+// probesAtOnce bounds the probes under way.
+const probesAtOnce = 4
+
+// probeWait is how long a probe waits for its turn.
+const probeWait = 5 * time.Second
+
+// Probe implements api.Prober.
+func (p *prober) Probe(ctx context.Context, spec camera.SourceSpec) (camera.ProbeResult, error) {
+	timer := time.NewTimer(probeWait)
+	defer timer.Stop()
+	select {
+	case p.places <- struct{}{}:
+	case <-timer.C:
+		return camera.ProbeResult{}, errors.New("too many cameras are being probed: try again in a moment")
+	case <-ctx.Done():
+		return camera.ProbeResult{}, ctx.Err()
+	}
+	defer func() { <-p.places }()
+	return camera.Probe(ctx, p.options, spec), nil
+}

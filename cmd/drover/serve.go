@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/drover-video/drover/api"
+	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/config"
+	"github.com/drover-video/drover/core/event"
+	"github.com/drover-video/drover/core/media"
+	"github.com/drover-video/drover/core/metrics"
+	"github.com/drover-video/drover/core/ring"
+	"github.com/drover-video/drover/core/store"
+	"github.com/drover-video/drover/hls"
+	"github.com/drover-video/drover/ingest/rtsp"
+	"github.com/drover-video/drover/web"
+)
+
+// keptEvents is how many events the history holds.
+const keptEvents = 4096
+
+func newServe() *cobra.Command {
+	var profile string
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Starts the server",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := loadConfig(cmd)
+			if err != nil {
+				return err
+			}
+			logger, err := newLogger(c.Log, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			return serve(cmd.Context(), c, logger, profile)
+		},
+	}
+	addConfigFlags(cmd)
+	cmd.Flags().StringVar(&profile, "pprof", "", "serve Go's profiles on this loopback address, for developers")
+	return cmd
+}
+
+// serve assembles the server and runs it until ctx ends.
+func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile string) error {
+	listener, err := net.Listen("tcp", c.HTTP.Address)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s (http.address): %w", c.HTTP.Address, err)
+	}
+	defer listener.Close()
+	db, err := store.Open(ctx, c.Data.Dir, time.Now)
+	if err != nil {
+		return fmt.Errorf("cannot open the data in %s (data.dir): %w", c.Data.Dir, err)
+	}
+	defer func() {
+		if err := db.Close(); err != nil {
+			logger.Error("closing the data", "err", err)
+		}
+	}()
+	hub, err := hls.New(hls.Config{
+		SegmentDuration: c.HLS.SegmentDuration, Window: c.HLS.Window, Epochs: db, Log: logger,
+	})
+	if err != nil {
+		return err
+	}
+	defer hub.Close()
+	pool := media.NewPool()
+	events := event.New(keptEvents, time.Now)
+	options := cameraOptions(c, pool, logger)
+	options.Store, options.Outputs = db, []camera.Output{hub}
+	options.StateChanged = func(id, source string, state camera.State, reason string, at time.Time) {
+		events.Publish(event.Event{Time: at, Kind: event.KindCameraState, Camera: id, Source: source, State: state, Reason: reason})
+	}
+	registry, err := camera.NewRegistry(ctx, options, c.Cameras)
+	if err != nil {
+		return err
+	}
+	handler, err := api.New(api.Options{
+		Cameras: registry, Events: events, Viewers: hub.Viewers,
+		Prober:  &prober{options: cameraOptions(c, pool, logger), places: make(chan struct{}, probesAtOnce)},
+		Checks:  []api.Check{{Name: "store", Run: db.Ready}},
+		Media:   hls.NewHandler(lookup{registry, hub}, nil),
+		Web:     web.Handler(),
+		Metrics: metrics.Handler(version, func() metrics.Snapshot { return snapshot(registry, hub, pool) }),
+		Version: version, Log: logger, WriteTimeout: c.HTTP.WriteTimeout,
+	})
+	if err != nil {
+		return err
+	}
+	logger.Info("serving", "address", "http://"+listener.Addr().String(), "data", c.Data.Dir, "version", version)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return registry.Run(ctx) })
+	group.Go(func() error { return api.Serve(ctx, listener, handler, c.HTTP, logger) })
+	if profile != "" {
+		group.Go(func() error { return serveProfiles(ctx, profile) })
+	}
+	err = group.Wait()
+	logger.Info("stopped")
+	return err
+}
+
+// cameraOptions are what pulling a camera needs of the configuration.
+func cameraOptions(c *config.Config, pool *media.Pool, logger *slog.Logger) camera.Options {
+	return camera.Options{
+		Open:       rtsp.Open(rtsp.Options{UserAgent: "Drover/" + version}),
+		Pool:       pool,
+		Ring:       ring.Limits{MaxBytes: int(c.Ring.MaxBytes), MaxDuration: c.Ring.MaxDuration, Buffer: c.Ring.SubscriberFrames},
+		Dials:      camera.NewDialLimit(c.Ingest.DialLimit),
+		Logger:     logger,
+		BackoffMin: c.Ingest.BackoffMin, BackoffMax: c.Ingest.BackoffMax,
+		StallTimeout: c.Ingest.StallTimeout,
+	}
+}
+
+// lookup finds the HLS of cameras. One that is switched off is known all the
+// same.
+type lookup struct {
+	registry *camera.Registry
+	hub      *hls.Hub
+}
+
+// Lookup implements hls.Cameras.
+func (l lookup) Lookup(id string) (*hls.Camera, bool) {
+	if c, ok := l.hub.Lookup(id); ok {
+		return c, true
+	}
+	return nil, l.registry.Known(id)
+}
+
+// snapshot gathers what is counted, for metrics.
+func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool) metrics.Snapshot {
+	stats := pool.Stats()
+	s := metrics.Snapshot{PoolUsedBytes: stats.UsedBytes, PoolIdleBytes: stats.IdleBytes}
+	for _, view := range registry.List() {
+		c := metrics.Camera{ID: view.Spec.ID, State: view.Status.State}
+		if served, ok := hub.Stats(c.ID); ok {
+			c.Viewers, c.Requests, c.Sent = served.Viewers, served.Requests, served.SentBytes
+		}
+		for _, source := range registry.Counters(c.ID) {
+			c.Sources = append(c.Sources, sourceMetrics(source))
+		}
+		s.Cameras = append(s.Cameras, c)
+	}
+	return s
+}
+
+func sourceMetrics(c camera.SourceCounters) metrics.Source {
+	s := metrics.Source{
+		Name: c.Name, Frames: c.Frames, Bytes: c.BytesIn, LostPackets: c.LostPackets,
+		Reconnects: c.Reconnects, RingBytes: int64(c.Ring.Bytes),
+	}
+	for _, sub := range c.Subscribers {
+		s.Drops = append(s.Drops,
+			metrics.Drop{Subscriber: sub.Name, Reason: "full", Frames: sub.DroppedFull},
+			metrics.Drop{Subscriber: sub.Name, Reason: "awaiting_keyframe", Frames: sub.DroppedAwaiting})
+	}
+	return s
+}
+
+// serveProfiles serves Go's profiles until ctx ends, on loopback only: they tell
+// what is in memory.
+func serveProfiles(ctx context.Context, address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("--pprof: %w", err)
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return errors.New("--pprof: the address must be of loopback, for example 127.0.0.1:6060")
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	server := &http.Server{Addr: address, Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	stop := context.AfterFunc(ctx, func() { server.Close() })
+	defer stop()
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("--pprof: %w", err)
+	}
+	return nil
+}
