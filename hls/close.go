@@ -1,0 +1,145 @@
+package hls
+
+import (
+	"time"
+
+	"github.com/drover-video/drover/core/media"
+)
+
+// close makes a segment of the open frames. The leading track's last frame lasts
+// until endDTS; goesOn says that its next frame is there.
+func (s *segmenter) close(endDTS int64, goesOn bool) {
+	first := s.open.lead[0]
+	duration := first.Track.Duration(endDTS - first.DTS)
+	if !goesOn && duration < minSegment {
+		s.abandon(DropShort)
+		return
+	}
+	if !goesOn {
+		s.trimFollower(first, duration)
+	}
+	audio, change := s.sound.decide(s.coverage(duration), s.broken || s.layout == nil)
+	if !audio {
+		s.dropFollower()
+	}
+	l, err := s.layoutOf(audio)
+	if err != nil {
+		s.log.Warn("codec parameters cannot be written", "source", s.source, "err", err)
+		s.abandon(DropParameters)
+		return
+	}
+	seg := &segment{
+		held: s.held, layout: l, duration: duration, wall: first.Wall,
+		discontinuity: s.broken || change || s.layout != nil && l != s.layout,
+	}
+	seg.refs.Store(1)
+	lead, follow := len(s.open.lead), len(s.open.follow)
+	frames := make([]*media.Frame, lead+follow)
+	copy(frames, s.open.lead)
+	copy(frames[lead:], s.open.follow)
+	if first.Track.Kind == media.KindVideo {
+		seg.video, seg.audio = frames[:lead:lead], frames[lead:]
+	} else {
+		seg.audio = frames
+	}
+	s.number++
+	seg.writeHeader(s.number, endDTS, &s.room)
+	s.held.Add(seg.object.size - s.open.bytes)
+	s.layout = l
+	s.broken = false
+	s.reset()
+	s.emit(seg)
+}
+
+// layoutOf returns the layout of the open segment, the last one if nothing has
+// changed.
+func (s *segmenter) layoutOf(audio bool) (*layout, error) {
+	video, sound := s.lead.stream, stream{}
+	if video.track.Kind == media.KindAudio {
+		video, sound = stream{}, video
+	} else if audio {
+		sound = s.follower.stream
+	}
+	if l := s.layout; l != nil && l.video.same(video) && l.audio.same(sound) {
+		return l, nil
+	}
+	return newLayout(s.source, video, sound)
+}
+
+// trimFollower drops sound that is beyond the end, where what follows does not
+// go on from it: players would lay the two over each other.
+func (s *segmenter) trimFollower(first *media.Frame, duration time.Duration) {
+	end := first.Track.Duration(first.PTS) + duration
+	for n := len(s.open.follow); n > 0; n-- {
+		f := s.open.follow[n-1]
+		if f.Track.Duration(f.PTS) < end {
+			return
+		}
+		s.letGo(f)
+		s.open.follow = s.open.follow[:n-1]
+	}
+}
+
+func (s *segmenter) dropFollower() {
+	for _, f := range s.open.follow {
+		s.letGo(f)
+	}
+	clear(s.open.follow)
+	s.open.follow = s.open.follow[:0]
+}
+
+func (s *segmenter) letGo(f *media.Frame) {
+	n := int64(len(f.Payload()))
+	s.open.bytes -= n
+	s.held.Add(-n)
+	s.drop(f, DropAudioUncertain)
+}
+
+// coverage is how much of the open segment has sound, from 0 to about 1.
+func (s *segmenter) coverage(duration time.Duration) float64 {
+	if len(s.open.follow) == 0 || duration <= 0 {
+		return 0
+	}
+	codec, ok := checkAudio(s.follower.stream)
+	if !ok {
+		return 0
+	}
+	ticks := int64(len(s.open.follow)) * audioFrameTicks(s.follower.stream, codec)
+	return float64(s.follower.track.Duration(ticks)) / float64(duration)
+}
+
+// A soundGate decides whether a segment has sound. A player cannot play a
+// segment whose init segment promises sound that is not there, and takes every
+// change of tracks hard; so sound that comes late or goes must cost one change.
+type soundGate struct {
+	on   bool
+	full int // segments in a row with sound all through, while off
+}
+
+// Shares of a segment that have sound.
+const (
+	coverageAtStart = 0.25 // of the first segment behind a break: sound begins a little late
+	coverageFull    = 0.9
+	fullSegments    = 2 // before sound joins in mid-stream
+)
+
+// decide takes how much of a segment has sound and whether it begins behind a
+// break, and returns whether to write sound, and whether that is a change.
+func (g *soundGate) decide(coverage float64, broken bool) (on, change bool) {
+	was := g.on
+	switch {
+	case coverage == 0:
+		g.on = false
+	case g.on:
+	case broken && coverage >= coverageAtStart:
+		g.on = true
+	}
+	if !g.on && coverage >= coverageFull {
+		g.full++
+		g.on = g.full >= fullSegments
+	}
+	if g.on || coverage < coverageFull {
+		g.full = 0
+	}
+	return g.on, g.on != was && !broken
+}

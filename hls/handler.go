@@ -1,0 +1,297 @@
+package hls
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Cameras finds the HLS of cameras. Hub is one.
+type Cameras interface {
+	// Lookup returns a camera's HLS: nil where the camera is known and has none.
+	Lookup(camera string) (c *Camera, known bool)
+}
+
+// Handler serves everything below /hls/. It keeps no state per viewer, and for
+// a playlist it allocates nothing.
+type Handler struct {
+	cameras  Cameras
+	now      func() time.Time
+	problems problems
+	headers  headers
+}
+
+// headers are values that are the same in each response.
+type headers struct {
+	anyOrigin, exposed, methods, requestHeaders, preflightAge []string
+	playlist, mp4, ts, problem                                []string
+	gzip, acceptEncoding, acceptRanges, mediaCache, none      []string
+}
+
+// NewHandler returns a handler. now is the clock that viewers are counted by;
+// nil: time.Now.
+func NewHandler(cameras Cameras, now func() time.Time) *Handler {
+	if now == nil {
+		now = time.Now
+	}
+	return &Handler{cameras: cameras, now: now, problems: newProblems(), headers: headers{
+		anyOrigin:      []string{"*"},
+		exposed:        []string{"Age, Date, Content-Length, Content-Range"},
+		methods:        []string{allowedMethods},
+		requestHeaders: []string{"Range, If-None-Match, If-Range"},
+		preflightAge:   []string{"86400"},
+		playlist:       []string{"application/vnd.apple.mpegurl"},
+		mp4:            []string{"video/mp4"},
+		ts:             []string{"video/mp2t"},
+		problem:        []string{"application/problem+json"},
+		gzip:           []string{"gzip"},
+		acceptEncoding: []string{"Accept-Encoding"},
+		acceptRanges:   []string{"bytes"},
+		mediaCache:     []string{"public, max-age=3600, immutable"},
+		none:           []string{"0"},
+	}}
+}
+
+// A reply is one request being answered. It lives on the stack.
+type reply struct {
+	*Handler
+	w      http.ResponseWriter
+	r      *http.Request
+	header http.Header
+	camera *Camera
+}
+
+// ServeHTTP answers a request whose path begins with /hls/. The query changes no
+// answer: it would ruin every cache.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p := reply{Handler: h, w: w, r: r, header: w.Header()}
+	// On every answer, errors too: without them a player on another site sees
+	// no status at all. Header keys are in canonical form.
+	p.header["Access-Control-Allow-Origin"] = h.headers.anyOrigin
+	p.header["Access-Control-Expose-Headers"] = h.headers.exposed
+	p.header["Timing-Allow-Origin"] = h.headers.anyOrigin
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		p.serve()
+	case http.MethodOptions:
+		p.header["Access-Control-Allow-Methods"] = h.headers.methods
+		p.header["Access-Control-Allow-Headers"] = h.headers.requestHeaders
+		p.header["Access-Control-Max-Age"] = h.headers.preflightAge
+		p.header["Content-Length"] = h.headers.none
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		p.problem(h.problems.method)
+	}
+}
+
+func (p *reply) serve() {
+	path, ok := strings.CutPrefix(p.r.URL.Path, "/hls/")
+	n := parseName(path)
+	if !ok || n.kind == nameUnknown || p.r.URL.RawPath != "" {
+		p.problem(p.problems.unknown)
+		return
+	}
+	camera, known := p.cameras.Lookup(n.camera)
+	if !known {
+		p.problem(p.problems.camera)
+		return
+	}
+	if camera == nil {
+		p.problem(p.problems.notYet)
+		return
+	}
+	p.camera = camera
+	camera.requests.Add(1)
+	if n.kind == nameMultivariant {
+		p.multivariant(n.ts)
+		return
+	}
+	m := camera.muxer(n.source)
+	if m == nil {
+		p.problem(p.problems.unknown)
+		return
+	}
+	published := m.published.Load()
+	if published == nil {
+		if n.kind == nameMedia {
+			p.problem(p.problems.notYet)
+		} else {
+			p.problem(p.problems.gone)
+		}
+		return
+	}
+	switch n.kind {
+	case nameMedia:
+		p.media(published, n.ts)
+	case nameInit:
+		p.init(published, n.hash)
+	default:
+		p.segment(published, &n)
+	}
+}
+
+func (p *reply) multivariant(ts bool) {
+	d := p.camera.multivariant.Load()
+	switch {
+	case d == nil:
+		p.problem(p.problems.notYet)
+		return
+	case ts:
+		if d = p.camera.multivariantTS.Load(); d == nil {
+			p.problem(p.problems.notInTS)
+			return
+		}
+	}
+	p.document(d)
+}
+
+func (p *reply) media(published *snapshot, ts bool) {
+	address := p.r.RemoteAddr
+	if i := strings.LastIndexByte(address, ':'); i >= 0 {
+		address = address[:i]
+	}
+	p.camera.viewers.note(address, p.r.UserAgent(), p.now(), viewerPatience*published.target)
+	d := published.media
+	if ts {
+		if d = published.ts; d == nil {
+			p.problem(p.problems.notInTS)
+			return
+		}
+	}
+	p.document(d)
+}
+
+func (p *reply) init(published *snapshot, hash string) {
+	o := published.init(hash)
+	if o == nil {
+		p.problem(p.problems.gone)
+		return
+	}
+	p.object(o, p.headers.mp4)
+}
+
+func (p *reply) segment(published *snapshot, n *name) {
+	s := published.segment(n.epoch, n.sequence)
+	if s == nil {
+		p.problem(p.problems.gone)
+		return
+	}
+	defer s.release()
+	if !n.ts {
+		p.object(&s.object, p.headers.mp4)
+		return
+	}
+	if !s.layout.ts {
+		p.problem(p.problems.notInTS)
+		return
+	}
+	p.object(s.renderTS(string(appendSegmentName(nil, n.source, n.epoch, n.sequence, ".ts"))), p.headers.ts)
+}
+
+// get returns a request header without the cost of making its key canonical.
+func (p *reply) get(key string) string {
+	if values := p.r.Header[key]; len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
+
+func (p *reply) document(d *document) {
+	p.header["Content-Type"] = p.headers.playlist
+	p.header["Cache-Control"] = d.cacheControl
+	p.header["Vary"] = p.headers.acceptEncoding
+	p.header["Accept-Ranges"] = p.headers.acceptRanges
+	form := &d.plain
+	if p.get("Range") == "" && acceptsGzip(p.get("Accept-Encoding")) {
+		form = d.gzipped()
+		p.header["Content-Encoding"] = p.headers.gzip
+	}
+	offset, n, ok := p.head(int64(len(form.data)), form.etag, form.length)
+	if !ok {
+		return
+	}
+	wrote, _ := p.w.Write(form.data[offset : offset+n]) // a viewer that left is no error of ours
+	p.camera.sent.Add(uint64(wrote))
+}
+
+// writePatience is how long a viewer may take for one write. It must be longer
+// than the kernel takes to say that there is room again.
+const writePatience = 30 * time.Second
+
+func (p *reply) object(o *object, contentType []string) {
+	p.header["Content-Type"] = contentType
+	p.header["Cache-Control"] = p.headers.mediaCache
+	p.header["Accept-Ranges"] = p.headers.acceptRanges
+	offset, n, ok := p.head(o.size, o.etag, o.length)
+	if !ok {
+		return
+	}
+	// A viewer that reads a byte a minute must not hold a segment for ever. Not
+	// every ResponseWriter has deadlines, and the server's own then hold.
+	control := http.NewResponseController(p.w)
+	wrote, err := o.writeRange(p.w, offset, n, func() {
+		_ = control.SetWriteDeadline(time.Now().Add(writePatience))
+	})
+	p.camera.sent.Add(uint64(wrote))
+	if err == nil {
+		_ = control.SetWriteDeadline(time.Time{})
+	}
+}
+
+// head answers conditions and ranges and writes the header. It reports the bytes
+// that are left to send, and false where there are none.
+func (p *reply) head(size int64, etag, length []string) (offset, n int64, ok bool) {
+	p.header["Etag"] = etag
+	if match := p.get("If-None-Match"); match != "" && matches(match, etag[0]) {
+		delete(p.header, "Content-Type")
+		p.w.WriteHeader(http.StatusNotModified)
+		return 0, 0, false
+	}
+	status := http.StatusOK
+	kind, offset, n := rangeAll, int64(0), size
+	if asked := p.get("Range"); asked != "" {
+		if condition := p.get("If-Range"); condition == "" || condition == etag[0] {
+			kind, offset, n = parseRange(asked, size)
+		}
+	}
+	switch kind {
+	case rangeUnsatisfied:
+		delete(p.header, "Etag")
+		p.header["Content-Range"] = []string{"bytes */" + strconv.FormatInt(size, 10)}
+		p.problem(p.problems.unsatisfied)
+		return 0, 0, false
+	case rangePart:
+		status = http.StatusPartialContent
+		p.header["Content-Range"] = []string{contentRange(offset, n, size)}
+		length = []string{strconv.FormatInt(n, 10)}
+	}
+	p.header["Content-Length"] = length
+	p.w.WriteHeader(status)
+	return offset, n, p.r.Method != http.MethodHead
+}
+
+func contentRange(offset, n, size int64) string {
+	b := append(make([]byte, 0, 48), "bytes "...)
+	b = strconv.AppendInt(b, offset, 10)
+	b = append(b, '-')
+	b = strconv.AppendInt(b, offset+n-1, 10)
+	b = append(b, '/')
+	return string(strconv.AppendInt(b, size, 10))
+}
+
+func (p *reply) problem(problem *problem) {
+	p.header["Content-Type"] = p.headers.problem
+	p.header["Content-Length"] = problem.length
+	p.header["Cache-Control"] = problem.cacheControl
+	if problem.retryAfter != nil {
+		p.header["Retry-After"] = problem.retryAfter
+	}
+	if problem.allow != nil {
+		p.header["Allow"] = problem.allow
+	}
+	p.w.WriteHeader(problem.status)
+	if p.r.Method != http.MethodHead {
+		_, _ = p.w.Write(problem.body)
+	}
+}

@@ -1,0 +1,189 @@
+package hls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/drover-video/drover/core/ring"
+)
+
+// Hub owns the muxers of all cameras.
+//
+// All methods may be called from any goroutine.
+type Hub struct {
+	config Config
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	mu      sync.RWMutex
+	closed  bool
+	cameras map[string]*Camera
+	runs    map[muxerKey]*muxerRun
+	floors  map[muxerKey]uint64 // of sources whose numbers are ahead of the clock
+	runners sync.WaitGroup
+}
+
+type muxerKey struct{ camera, source string }
+
+type muxerRun struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// New returns a hub without cameras. It must be closed.
+func New(config Config) (*Hub, error) {
+	config, err := config.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if config.Epochs == nil {
+		config.Epochs = &clockEpochs{now: config.Now}
+	}
+	h := &Hub{config: config, cameras: map[string]*Camera{}, runs: map[muxerKey]*muxerRun{}, floors: map[muxerKey]uint64{}}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	return h, nil
+}
+
+// Attach starts to make HLS of a camera's source from its ring, until Detach,
+// Close, or the ring is closed. A camera's sources are its variants, the first
+// attached being the first listed.
+func (h *Hub) Attach(camera, source string, r *ring.Ring) error {
+	if !validID(camera) || !validID(source) {
+		return fmt.Errorf("hls of %q, %q: not a camera's or source's name", camera, source)
+	}
+	key := muxerKey{camera, source}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return errors.New("hls is closed")
+	}
+	if h.runs[key] != nil {
+		return fmt.Errorf("hls of camera %s, source %s: attached already", camera, source)
+	}
+	c := h.cameras[camera]
+	if c == nil {
+		c = newCamera(camera)
+		h.cameras[camera] = c
+	}
+	m := newMuxer(camera, source, r, &h.config, c.render)
+	muxers := append(append([]*Muxer(nil), *c.muxers.Load()...), m)
+	c.muxers.Store(&muxers)
+
+	ctx, cancel := context.WithCancel(h.ctx)
+	run := &muxerRun{cancel: cancel, done: make(chan struct{})}
+	h.runs[key] = run
+	floor := h.floors[key]
+	delete(h.floors, key)
+	h.runners.Go(func() {
+		defer close(run.done)
+		next, err := m.run(ctx, floor)
+		if err != nil && ctx.Err() == nil {
+			m.log.Error("no more hls", "err", err)
+		}
+		h.noteFloor(key, next)
+	})
+	return nil
+}
+
+// noteFloor remembers where a source's numbers ended, if the next run would not
+// begin above them by the clock.
+func (h *Hub) noteFloor(key muxerKey, next uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	clock := sequenceOf(h.config.Now().UnixMilli())
+	for other, floor := range h.floors {
+		if floor < clock {
+			delete(h.floors, other)
+		}
+	}
+	if next >= clock {
+		h.floors[key] = next
+	}
+}
+
+// Detach ends the HLS of a source and returns when nothing of it runs any more.
+// A camera without sources is unknown afterwards.
+func (h *Hub) Detach(camera, source string) {
+	key := muxerKey{camera, source}
+	h.mu.Lock()
+	run := h.runs[key]
+	h.mu.Unlock()
+	if run == nil {
+		return
+	}
+	run.cancel()
+	<-run.done
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.runs[key] != run {
+		return // another Detach has been here
+	}
+	delete(h.runs, key)
+	c := h.cameras[camera]
+	var left []*Muxer
+	for _, m := range *c.muxers.Load() {
+		if m.source != source {
+			left = append(left, m)
+		}
+	}
+	c.muxers.Store(&left)
+	c.render()
+	if len(left) == 0 {
+		delete(h.cameras, camera)
+	}
+}
+
+// Close ends all muxers and returns when none runs any more.
+func (h *Hub) Close() {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.cancel()
+	h.runners.Wait()
+}
+
+// Lookup implements Cameras: it knows the cameras that are attached.
+func (h *Hub) Lookup(camera string) (c *Camera, known bool) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	c, known = h.cameras[camera]
+	return c, known
+}
+
+// Bytes returns how much media all windows keep from being freed. Frames that a
+// ring holds too are counted here as well.
+func (h *Hub) Bytes() int64 {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	n := int64(0)
+	for _, c := range h.cameras {
+		for _, m := range *c.muxers.Load() {
+			n += m.held.Load()
+		}
+	}
+	return n
+}
+
+// Viewers returns about how many viewers a camera has.
+func (h *Hub) Viewers(camera string) int {
+	c, ok := h.Lookup(camera)
+	if !ok {
+		return 0
+	}
+	return c.viewers.count(h.config.Now())
+}
+
+// Stats returns how a camera's HLS is doing; false where it is not attached.
+func (h *Hub) Stats(camera string) (CameraStats, bool) {
+	c, ok := h.Lookup(camera)
+	if !ok {
+		return CameraStats{}, false
+	}
+	stats := CameraStats{Camera: c.id, Viewers: c.viewers.count(h.config.Now()), Requests: c.requests.Load(), SentBytes: c.sent.Load()}
+	for _, m := range *c.muxers.Load() {
+		stats.Sources = append(stats.Sources, m.Stats())
+	}
+	return stats, true
+}

@@ -1,0 +1,40 @@
+package hls
+
+import "strings"
+
+// acceptsGzip reads an Accept-Encoding header (RFC 9110 12.5.3).
+func acceptsGzip(header string) bool {
+	all := false
+	for header != "" {
+		var item string
+		item, header, _ = strings.Cut(header, ",")
+		coding, params, _ := strings.Cut(item, ";")
+		switch coding = strings.Trim(coding, " \t"); {
+		case strings.EqualFold(coding, "gzip"), strings.EqualFold(coding, "x-gzip"):
+			return !refused(params)
+		case coding == "*":
+			all = !refused(params)
+		}
+	}
+	return all
+}
+
+// refused reports whether a weight is zero.
+func refused(params string) bool {
+	weight, ok := strings.CutPrefix(strings.Trim(params, " \t"), "q=")
+	return ok && strings.Trim(weight, "0.") == "" && weight != ""
+}
+
+// matches reports whether an If-None-Match or If-Range header names the ETag.
+// Weak comparison, which is what If-None-Match wants (RFC 9110 13.1.2).
+func matches(header, etag string) bool {
+	for header != "" {
+		var item string
+		item, header, _ = strings.Cut(header, ",")
+		item = strings.TrimPrefix(strings.Trim(item, " \t"), "W/")
+		if item == etag || item == "*" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,250 @@
+package hls
+
+import (
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/drover-video/drover/core/media"
+	"github.com/drover-video/drover/core/mpegts"
+	"github.com/drover-video/drover/core/ring"
+)
+
+// A segmenter cuts a source's frames into segments. It belongs to its muxer's
+// goroutine and owns a reference to each frame of the open segment.
+type segmenter struct {
+	source string
+	config *Config
+	log    *slog.Logger
+	drops  *dropCounters
+	held   *atomic.Int64
+	emit   func(*segment) // takes over the segment's one reference
+
+	// longest says how long a segment may become without ending the playlist's
+	// life, by stretching a picture over a hole.
+	longest func() time.Duration
+
+	epoch    uint64
+	begun    bool
+	lead     trackState // cut by: video, or audio where there is no video
+	follower trackState // audio beside video
+	open     openSegment
+	awaiting bool // nothing is taken until the next keyframe
+	broken   bool // the next segment begins behind a discontinuity
+
+	sound  soundGate
+	layout *layout // of the newest segment
+	number uint32  // of fragments
+	room   scratch
+}
+
+// trackState is what is known of a track in the current epoch.
+type trackState struct {
+	stream
+	lastDTS int64
+	step    int64 // ticks from one frame to the next, as last seen
+}
+
+type openSegment struct {
+	active       bool
+	lead, follow []*media.Frame
+	bytes        int64
+}
+
+// push takes over an item's frame.
+func (s *segmenter) push(item ring.Item) {
+	f := item.Frame
+	if !s.begun || f.Epoch != s.epoch {
+		s.startEpoch(f.Epoch)
+	}
+	if !s.lead.present() && f.Entry {
+		s.lead = trackState{stream: stream{track: f.Track}}
+	}
+	if s.lead.present() && s.lead.track.Kind == media.KindAudio && f.Track.Kind == media.KindVideo && f.Entry {
+		// A picture after all, where every sound was said to be an entry.
+		s.breakOff()
+		s.lead, s.follower = trackState{stream: stream{track: f.Track}}, trackState{}
+	}
+	switch {
+	case !s.lead.present():
+		s.drop(f, DropAwaitingKeyframe)
+	case f.Track == s.lead.track:
+		s.pushLead(f, item.Missed)
+	case f.Track.Kind == media.KindAudio && s.lead.track.Kind == media.KindVideo:
+		s.pushFollower(f)
+	default:
+		s.drop(f, DropOtherTrack)
+	}
+}
+
+func (s *segmenter) drop(f *media.Frame, reason DropReason) {
+	s.drops.add(reason, 1)
+	f.Release()
+}
+
+func (s *segmenter) startEpoch(epoch uint64) {
+	s.breakOff()
+	s.epoch, s.begun = epoch, true
+	s.lead, s.follower = trackState{}, trackState{}
+	s.awaiting = false
+}
+
+// breakOff ends the open segment where it stands; what comes does not go on
+// from it.
+func (s *segmenter) breakOff() {
+	if s.open.active {
+		s.close(s.lead.lastDTS+s.lead.step, false)
+	}
+	s.broken = true
+}
+
+func (s *segmenter) pushLead(f *media.Frame, missed uint64) {
+	t := &s.lead
+	if s.open.active && f.DTS <= t.lastDTS {
+		s.drop(f, DropTimeBackwards)
+		return
+	}
+	if !f.Entry {
+		// A frame that needs others than those we have is of no use, nor is one
+		// with parameter sets that the init segment lacks.
+		s.awaiting = s.awaiting || f.Lost > 0 || !sameParams(f.Params, t.params)
+		if s.awaiting || !s.open.active {
+			s.drop(f, DropAwaitingKeyframe)
+			return
+		}
+		s.appendLead(f)
+		return
+	}
+	s.awaiting = false
+	if s.open.active {
+		switch elapsed := f.Track.Duration(f.DTS - s.open.lead[0].DTS); {
+		case !sameParams(f.Params, t.params):
+			s.close(f.DTS, false)
+			s.broken = true
+		case (missed > 0 || f.Lost > 0) && s.isHole(f, elapsed, missed):
+			s.breakOff()
+		case elapsed >= s.config.SegmentDuration-cutTolerance(s.config.SegmentDuration):
+			s.close(f.DTS, true)
+		}
+	}
+	if !s.open.active {
+		s.open.active = true
+		t.params = f.Params
+	}
+	s.appendLead(f)
+}
+
+// cutTolerance lets a keyframe that comes a little early, by jitter, be the one
+// at which a segment ends: else it would be twice as long.
+func cutTolerance(d time.Duration) time.Duration { return d / 20 }
+
+// isHole reports whether what is missing before f is more than the picture
+// before it can stand for.
+func (s *segmenter) isHole(f *media.Frame, elapsed time.Duration, missed uint64) bool {
+	gap := f.DTS - s.lead.lastDTS
+	if gap*2 <= s.lead.step*3 {
+		return false // not even one frame
+	}
+	return missed > 0 || f.Track.Duration(gap) > s.config.SegmentDuration || elapsed > s.longest()
+}
+
+func (s *segmenter) appendLead(f *media.Frame) {
+	t := &s.lead
+	if len(s.open.lead) > 0 && f.Lost == 0 {
+		t.step = f.DTS - t.lastDTS
+	}
+	t.lastDTS = f.DTS
+	if s.tooLarge(f) {
+		s.abandon(DropOversize)
+		s.drop(f, DropOversize)
+		return
+	}
+	s.open.lead = append(s.open.lead, f)
+	s.hold(f)
+}
+
+func (s *segmenter) hold(f *media.Frame) {
+	n := int64(len(f.Payload()))
+	s.open.bytes += n
+	s.held.Add(n)
+}
+
+func (s *segmenter) tooLarge(f *media.Frame) bool {
+	if s.open.bytes+int64(len(f.Payload())) > s.config.MaxSegmentBytes {
+		return true
+	}
+	return len(s.open.lead) > 0 && f.Track.Duration(f.DTS-s.open.lead[0].DTS) > s.config.MaxSegmentDuration
+}
+
+// abandon drops the open segment. Nothing is taken until the next keyframe.
+func (s *segmenter) abandon(reason DropReason) {
+	s.drops.add(reason, len(s.open.lead)+len(s.open.follow))
+	s.held.Add(-s.open.bytes)
+	releaseFrames(s.open.lead)
+	releaseFrames(s.open.follow)
+	s.reset()
+	s.broken = true
+}
+
+func (s *segmenter) reset() {
+	clear(s.open.lead)
+	clear(s.open.follow)
+	s.open = openSegment{lead: s.open.lead[:0], follow: s.open.follow[:0]}
+}
+
+func (s *segmenter) pushFollower(f *media.Frame) {
+	t := &s.follower
+	if !s.open.active {
+		s.drop(f, DropAwaitingKeyframe)
+		return
+	}
+	if t.present() && f.Track != t.track {
+		s.drop(f, DropOtherTrack)
+		return
+	}
+	if !t.present() || len(s.open.follow) == 0 {
+		candidate := stream{track: f.Track, params: f.Params}
+		if _, ok := checkAudio(candidate); !ok {
+			s.drop(f, DropParameters)
+			return
+		}
+		if !t.present() {
+			t.lastDTS = f.DTS - 1
+		}
+		t.stream = candidate
+	}
+	first := s.open.lead[0]
+	into := f.Track.Duration(f.PTS) - first.Track.Duration(first.PTS)
+	switch {
+	case f.DTS <= t.lastDTS:
+		s.drop(f, DropTimeBackwards)
+	case !sameParams(f.Params, t.params), len(f.Payload()) == 0, len(f.Payload()) > mpegts.MaxAudioFrameBytes:
+		s.drop(f, DropParameters)
+	case into < 0 && (s.broken || s.layout == nil):
+		s.drop(f, DropAwaitingKeyframe) // sound before the first picture
+	case into > s.config.MaxSegmentDuration, s.open.bytes+int64(len(f.Payload())) > s.config.MaxSegmentBytes:
+		s.drop(f, DropOversize) // sound goes on where the picture stands
+	default:
+		t.lastDTS = f.DTS
+		s.open.follow = append(s.open.follow, f)
+		s.hold(f)
+	}
+}
+
+// end releases what is open.
+func (s *segmenter) end() {
+	if s.open.active {
+		s.held.Add(-s.open.bytes)
+		releaseFrames(s.open.lead)
+		releaseFrames(s.open.follow)
+		s.reset()
+	}
+}
+
+// openDuration is how long the open segment is so far.
+func (s *segmenter) openDuration() time.Duration {
+	if !s.open.active || len(s.open.lead) == 0 {
+		return 0
+	}
+	return s.lead.track.Duration(s.lead.lastDTS - s.open.lead[0].DTS)
+}

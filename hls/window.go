@@ -1,0 +1,229 @@
+package hls
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/drover-video/drover/core/m3u8"
+	"github.com/drover-video/drover/core/mpegts"
+)
+
+// A window is the newest segments of a source, their numbers, and the playlists
+// of them. It belongs to its muxer's goroutine and owns a reference to each
+// segment in it.
+type window struct {
+	source string
+	config *Config
+	epoch  int64
+
+	next          uint64 // media sequence of the next segment
+	discontinuity uint64 // discontinuity sequence of the first segment listed
+	target        int    // seconds; 0 before the first segment
+	listed        []*segment
+	lingering     []*segment // had once been listed, oldest first
+	counters      mpegts.Counters
+
+	lastEnd time.Time // PROGRAM-DATE-TIME at the end of the newest segment
+	rate    bitRate
+	fps     float64
+	buf     []byte
+}
+
+func newWindow(source string, config *Config, epoch int64, first uint64) *window {
+	return &window{source: source, config: config, epoch: epoch, next: first, discontinuity: first}
+}
+
+// longest is the longest segment that does not end the playlist's life.
+func (w *window) longest() time.Duration {
+	if w.target == 0 {
+		return max(w.config.SegmentDuration*3/2, time.Second)
+	}
+	return time.Duration(w.target)*time.Second + 499*time.Millisecond
+}
+
+// targetFor returns a target duration in whole seconds for segments as long as
+// the longest seen. A little of jitter is within what rounding allows.
+func targetFor(config *Config, longest time.Duration) int {
+	seconds := max(config.SegmentDuration, longest-250*time.Millisecond).Seconds()
+	return int(math.Ceil(seconds))
+}
+
+// add takes over segments and returns those that left the window, whose
+// references are the caller's once the new snapshot is out. open is how long the
+// segment being made is already.
+func (w *window) add(segments []*segment, open time.Duration) (gone []*segment) {
+	longest := open
+	for _, s := range segments {
+		longest = max(longest, s.duration)
+	}
+	if w.target == 0 {
+		w.target = targetFor(w.config, longest)
+	}
+	for _, s := range segments {
+		if s.duration > w.longest() {
+			w.target = max(targetFor(w.config, s.duration+s.duration/4), w.target+1)
+			w.restart(s)
+		}
+		w.number(s)
+		w.listed = append(w.listed, s)
+	}
+	w.slide()
+	return w.expire()
+}
+
+// restart ends the playlist's life: s begins the next one.
+func (w *window) restart(s *segment) {
+	for len(w.listed) > 0 {
+		w.unlist()
+	}
+	s.discontinuity = true
+}
+
+func (w *window) number(s *segment) {
+	s.sequence = w.next
+	w.next++
+	s.object = newObject(s.object.body, string(appendSegmentName(nil, w.source, w.epoch, s.sequence, ".m4s")))
+	s.newMap = len(w.listed) == 0 || w.listed[len(w.listed)-1].layout != s.layout
+	s.pdt = w.programTime(s)
+	w.lastEnd = s.pdt.Add(s.duration)
+	s.counters = w.counters
+	if s.layout.ts {
+		s.skipTS(&w.counters)
+	}
+	w.rate.add(s)
+	if fps := pictureRate(s); fps > w.fps*1.1 || s.newMap && fps != 0 {
+		w.fps = fps
+	}
+}
+
+// Bounds of how PROGRAM-DATE-TIME follows the clock.
+const (
+	maxSlew  = 100             // a hundredth of a segment's duration at a time
+	maxDrift = 5 * time.Second // beyond that at once
+)
+
+// programTime is the wall-clock time of a segment. Inside a run it is the end of
+// the segment before, so that it agrees with the sum of EXTINF, moved a little
+// towards what the frames' wall clock says.
+func (w *window) programTime(s *segment) time.Time {
+	drift := s.wall.Sub(w.lastEnd)
+	if s.discontinuity || w.lastEnd.IsZero() || drift.Abs() > maxDrift {
+		return s.wall
+	}
+	limit := s.duration / maxSlew
+	return w.lastEnd.Add(max(-limit, min(limit, drift)))
+}
+
+// slide takes the oldest segments off the playlist.
+func (w *window) slide() {
+	total := time.Duration(0)
+	bytes := int64(0)
+	for _, s := range w.listed {
+		total += s.duration
+		bytes += s.object.size
+	}
+	// RFC 8216 6.2.2: not below three target durations.
+	least := 3 * time.Duration(w.target) * time.Second
+	enough := max(least, time.Duration(w.config.Window)*w.config.SegmentDuration)
+	for len(w.listed) > 1 {
+		rest := total - w.listed[0].duration
+		full := len(w.listed) > w.config.Window && rest >= least || rest >= enough
+		if !full && bytes <= w.config.MaxWindowBytes {
+			break
+		}
+		total = rest
+		bytes -= w.listed[0].object.size
+		w.unlist()
+	}
+}
+
+// unlist takes the oldest segment off the playlist. RFC 8216 6.2.2: a
+// discontinuity that leaves with it is counted.
+func (w *window) unlist() {
+	s := w.listed[0]
+	if s.discontinuity {
+		w.discontinuity++
+	}
+	w.lingering = append(w.lingering, s)
+	w.listed = w.listed[:copy(w.listed, w.listed[1:])]
+}
+
+// expire takes out of the window what has lingered long enough.
+func (w *window) expire() (gone []*segment) {
+	total, bytes := time.Duration(0), int64(0)
+	for _, s := range w.listed {
+		bytes += s.object.size
+	}
+	for _, s := range w.lingering {
+		total += s.duration
+		bytes += s.object.size
+	}
+	for len(w.lingering) > 0 {
+		s := w.lingering[0]
+		if total-s.duration < w.config.Linger && bytes <= w.config.MaxWindowBytes {
+			break
+		}
+		total -= s.duration
+		bytes -= s.object.size
+		gone = append(gone, s)
+		w.lingering = w.lingering[:copy(w.lingering, w.lingering[1:])]
+	}
+	return gone
+}
+
+// clear gives up all segments.
+func (w *window) clear() {
+	for _, list := range [...][]*segment{w.lingering, w.listed} {
+		for _, s := range list {
+			s.release()
+		}
+	}
+	w.lingering, w.listed = nil, nil
+}
+
+// playlist renders the media playlist of segments with that suffix.
+func (w *window) playlist(suffix string, maps bool, version int) *document {
+	dst := m3u8.AppendHead(w.buf[:0], &m3u8.Head{
+		Version: version, TargetDuration: w.target, MediaSequence: w.listed[0].sequence,
+		DiscontinuitySequence: w.discontinuity, IndependentSegments: true,
+	})
+	var name []byte
+	for i, s := range w.listed {
+		name = appendSegmentName(name[:0], w.source, w.epoch, s.sequence, suffix)
+		entry := m3u8.Segment{URI: string(name), Duration: s.duration, ProgramDateTime: s.pdt, Discontinuity: s.discontinuity}
+		if maps && (i == 0 || s.newMap) {
+			entry.MapURI = w.source + ".init-" + s.layout.init.hash + ".mp4"
+		}
+		dst = m3u8.AppendSegment(dst, &entry)
+	}
+	w.buf = dst
+	last := w.listed[len(w.listed)-1].sequence
+	tag := w.source + "." + strconv.FormatInt(w.epoch, 10) + "." + strconv.FormatUint(last, 10)
+	return newDocument(append([]byte(nil), dst...), tag+suffix, []string{mediaCacheControl(w.target)})
+}
+
+func mediaCacheControl(target int) string {
+	return "public, max-age=" + strconv.Itoa(max(1, target/2)) + ", stale-if-error=" + strconv.Itoa(target)
+}
+
+// snapshot renders what is published.
+func (w *window) snapshot() *snapshot {
+	n := &snapshot{epoch: w.epoch, target: time.Duration(w.target) * time.Second}
+	n.segments = make([]*segment, 0, len(w.lingering)+len(w.listed))
+	n.segments = append(append(n.segments, w.lingering...), w.listed...)
+	n.media = w.playlist(".m4s", true, 6) // RFC 8216 7: EXT-X-MAP of whole segments
+	ts := true
+	for _, s := range w.listed {
+		ts = ts && s.layout.ts
+	}
+	if ts {
+		n.ts = w.playlist(".ts", false, 3) // RFC 8216 7: fractions in EXTINF
+	}
+	newest := w.listed[len(w.listed)-1].layout
+	n.variant = variant{
+		bandwidth: w.rate.peak, average: w.rate.average, codecs: newest.codecs,
+		width: newest.pic.DisplayWidth(), height: newest.pic.Height, fps: w.fps, ts: ts,
+	}
+	return n
+}
