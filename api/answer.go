@@ -10,7 +10,7 @@ import (
 
 // maxWrite is the most that is written under one deadline: a client too slow for
 // it in that time is no use to anybody.
-const maxWrite = 64 << 10
+const maxWrite = 256 << 10
 
 // An answer is a response that remembers whether it has begun, and whose write
 // deadline moves on with each write: a long answer is fine, a stuck one is not.

@@ -45,7 +45,7 @@ type Check struct {
 type Options struct {
 	Cameras Cameras
 	Prober  Prober
-	Events  *event.Log
+	Events  *event.Log              // read, and told of cameras added, updated and removed
 	Viewers func(camera string) int // who watches now
 	Checks  []Check                 // for /readyz
 	Media   http.Handler            // all below /hls/; it sets CORS and caching itself

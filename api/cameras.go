@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/event"
 )
 
 type cameraPath struct {
@@ -92,6 +93,7 @@ func (rs *routes) addCamera(ctx context.Context, in *struct{ Body NewCamera }) (
 	if err := rs.options.Cameras.Add(ctx, spec); err != nil {
 		return nil, rs.problemOf(err, in.Body.ID)
 	}
+	rs.publish(event.KindCameraAdded, spec.ID)
 	view, ok := rs.options.Cameras.Get(spec.ID)
 	if !ok { // It was removed again by somebody quicker than this answer.
 		view = camera.View{Spec: spec, Status: camera.Status{State: camera.StateDisabled}}
@@ -104,13 +106,19 @@ func (rs *routes) updateCamera(ctx context.Context, in *cameraChange) (*cameraAn
 	if err != nil {
 		return nil, rs.problemOf(err, in.ID)
 	}
+	rs.publish(event.KindCameraUpdated, in.ID)
 	return &cameraAnswer{Body: rs.cameraOf(view)}, nil
+}
+
+func (rs *routes) publish(kind event.Kind, id string) {
+	rs.options.Events.Publish(event.Event{Kind: kind, Camera: id})
 }
 
 func (rs *routes) removeCamera(ctx context.Context, in *cameraPath) (*struct{}, error) {
 	if err := rs.options.Cameras.Remove(ctx, in.ID); err != nil {
 		return nil, rs.problemOf(err, in.ID)
 	}
+	rs.publish(event.KindCameraRemoved, in.ID)
 	return nil, nil
 }
 

@@ -72,8 +72,27 @@ func TestTheHistoryIsShownInOrder(t *testing.T) {
 	}
 }
 
+func TestChangesOfCamerasAreEvents(t *testing.T) {
+	b := newBench(t, nil)
+	b.must(http.StatusCreated, "POST", "/api/v1/cameras", `{"id":"door","url":"rtsp://h/x"}`)
+	b.must(http.StatusOK, "PATCH", "/api/v1/cameras/door", `{"name":"x"}`)
+	b.do("PATCH", "/api/v1/cameras/door", `{"name":5}`)
+	b.must(http.StatusNoContent, "DELETE", "/api/v1/cameras/door", "")
+	b.do("DELETE", "/api/v1/cameras/door", "")
+	got := b.registry.events.Newest(10).Events
+	want := []event.Kind{event.KindCameraAdded, event.KindCameraUpdated, event.KindCameraRemoved}
+	if len(got) != len(want) {
+		t.Fatalf("got %+v", got)
+	}
+	for i, e := range got {
+		if e.Kind != want[i] || e.Camera != "door" {
+			t.Errorf("got %+v, want %s", e, want[i])
+		}
+	}
+}
+
 func TestHistoryThatIsNoLongerKeptIsCounted(t *testing.T) {
-	b := newBench(t, func(o *Options) {})
+	b := newBench(t, nil)
 	for range 103 {
 		b.publish("a")
 	}

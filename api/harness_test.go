@@ -68,7 +68,6 @@ func (r *registry) Add(ctx context.Context, spec camera.Spec) error {
 		return err
 	}
 	r.views = append(r.views, camera.View{Spec: spec, Status: status(spec)})
-	r.events.Publish(event.Event{Kind: event.KindCameraAdded, Camera: spec.ID})
 	return nil
 }
 

@@ -12,8 +12,9 @@ import (
 	"github.com/drover-video/drover/core/secret"
 )
 
-// probeTimeout bounds a probe whatever the prober does.
-const probeTimeout = 20 * time.Second
+// probeTimeout bounds a probe whatever the prober does. It is longer than the
+// prober's own limit, which knows at which step the time ran out.
+const probeTimeout = 25 * time.Second
 
 // ProbeRequest is what is to be asked.
 type ProbeRequest struct {

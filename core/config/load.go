@@ -54,11 +54,12 @@ func Load(source Source) (c *Config, warnings Problems, err error) {
 		}
 	}
 	doc.problems = append(doc.problems, c.rules(layers)...)
+	warnings = doc.env.misspelt(keys)
 	if len(doc.problems) > 0 {
 		doc.problems.sort(source.File)
-		return nil, nil, doc.problems
+		return nil, warnings, doc.problems
 	}
-	return c, doc.env.misspelt(keys), nil
+	return c, warnings, nil
 }
 
 // readInto reads the file: cameras into c, everything else into the layers.

@@ -12,6 +12,7 @@ type collector struct {
 
 	build, cameras, viewers, requests, sent                    *prometheus.Desc
 	frames, received, lost, reconnects, ringBytes, drops, pool *prometheus.Desc
+	discards, hlsDrops                                         *prometheus.Desc
 }
 
 func newCollector(version string, snapshot func() Snapshot) *collector {
@@ -32,6 +33,8 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 		reconnects: describe("source_reconnects_total", "Connections to a source after the first.", "camera", "source"),
 		ringBytes:  describe("source_ring_bytes", "Bytes of a source kept for consumers that start.", "camera", "source"),
 		drops:      describe("subscriber_dropped_frames_total", "Frames that a consumer of a source lost, by reason.", "camera", "source", "subscriber", "reason"),
+		discards:   describe("source_discards_total", "What came from a source and was not handed on, by reason.", "camera", "source", "reason"),
+		hlsDrops:   describe("hls_dropped_frames_total", "Frames of a source that became part of no segment, by reason.", "camera", "source", "reason"),
 		pool:       describe("frame_pool_bytes", "Memory for frames: in use, or kept for the next.", "use"),
 	}
 }
@@ -39,7 +42,7 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{c.build, c.cameras, c.viewers, c.requests, c.sent, c.frames,
-		c.received, c.lost, c.reconnects, c.ringBytes, c.drops, c.pool} {
+		c.received, c.lost, c.reconnects, c.ringBytes, c.drops, c.discards, c.hlsDrops, c.pool} {
 		out <- d
 	}
 }
@@ -78,6 +81,12 @@ func (c *collector) collectCamera(out chan<- prometheus.Metric, each Camera) {
 		counter(c.lost, source.LostPackets, each.ID, source.Name)
 		counter(c.reconnects, source.Reconnects, each.ID, source.Name)
 		out <- prometheus.MustNewConstMetric(c.ringBytes, prometheus.GaugeValue, float64(source.RingBytes), each.ID, source.Name)
+		for reason, n := range source.Discards {
+			counter(c.discards, n, each.ID, source.Name, reason)
+		}
+		for reason, n := range source.HLSDrops {
+			counter(c.hlsDrops, n, each.ID, source.Name, reason)
+		}
 		c.collectDrops(out, each.ID, source)
 	}
 }

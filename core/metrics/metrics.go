@@ -38,7 +38,9 @@ type Source struct {
 	LostPackets uint64
 	Reconnects  uint64
 	RingBytes   int64
-	Drops       []Drop
+	Drops       []Drop            // by consumers that were too slow
+	Discards    map[string]uint64 // what came and was not handed on, by reason
+	HLSDrops    map[string]uint64 // frames that became part of no segment, by reason
 }
 
 // Drop is how many frames one subscriber lost for one reason.

@@ -23,7 +23,8 @@ func TestAScrapeShowsTheSnapshot(t *testing.T) {
 	got := scrape(t, Snapshot{PoolUsedBytes: 5, PoolIdleBytes: 6, Cameras: []Camera{
 		{ID: "door", State: camera.StateLive, Viewers: 3, Requests: 10, Sent: 11, Sources: []Source{{
 			Name: "main", Frames: 12, Bytes: 13, LostPackets: 14, Reconnects: 15, RingBytes: 16,
-			Drops: []Drop{{"hls", "full", 17}, {"hls", "awaiting_keyframe", 18}},
+			Drops:    []Drop{{"hls", "full", 17}, {"hls", "awaiting_keyframe", 18}},
+			Discards: map[string]uint64{"late": 19}, HLSDrops: map[string]uint64{"short": 20},
 		}}},
 		{ID: "yard", State: camera.StateLive},
 	}})
@@ -41,6 +42,8 @@ func TestAScrapeShowsTheSnapshot(t *testing.T) {
 		`drover_source_ring_bytes{camera="door",source="main"} 16`,
 		`drover_subscriber_dropped_frames_total{camera="door",reason="full",source="main",subscriber="hls"} 17`,
 		`drover_subscriber_dropped_frames_total{camera="door",reason="awaiting_keyframe",source="main",subscriber="hls"} 18`,
+		`drover_source_discards_total{camera="door",reason="late",source="main"} 19`,
+		`drover_hls_dropped_frames_total{camera="door",reason="short",source="main"} 20`,
 		`drover_frame_pool_bytes{use="used"} 5`,
 		`drover_camera_viewers{camera="yard"} 0`,
 		`go_goroutines `,
