@@ -27,8 +27,11 @@ export const UNSUPPORTED_RETRY_MS = 30_000
 /** A player this far behind its target is taken to live by itself. */
 export const MAX_BEHIND_TARGET_MS = 8_000
 
-/** New segments arrive, but the picture does not move: the player needs help. */
-export const STUCK_AFTER_MS = 10_000
+/** The decoder gets segments, but the picture does not move: the player needs help. */
+export const STUCK_AFTER_MS = 8_000
+
+/** There are new segments, but none reaches the decoder. A slow network looks alike, so this is patient. */
+export const STARVED_AFTER_MS = 30_000
 
 /** A player that has played this long has recovered from whatever was. */
 export const HEALTHY_AFTER_MS = 30_000

@@ -6,7 +6,7 @@ export function formatBitrate(bitsPerSecond: number): string {
 }
 
 export function formatFPS(fps: number): string {
-  return `${trim(fps, Math.abs(fps - Math.round(fps)) < 0.05 ? 0 : 2)} fps`
+  return `${trim(fps, Math.abs(fps - Math.round(fps)) < 0.02 ? 0 : 2)} fps`
 }
 
 export function formatSeconds(seconds: number): string {

@@ -38,7 +38,7 @@ export function urlProblem(text: string): string | null {
   const url = text.trim()
   if (url === '') return 'Paste the camera’s RTSP URL, for example rtsp://192.168.1.20/stream1'
   if (!/^rtsps?:\/\//i.test(url)) return 'The URL must begin with rtsp:// or rtsps://'
-  if (/^rtsps?:\/\/[/?#]*$/i.test(url)) return 'The URL has no host'
+  if (/^rtsps?:\/\/([/?#]|$)/i.test(url)) return 'The URL has no host'
   if (url.includes('#')) return 'The URL has a # in it: write it as %23'
   if (/\s/.test(url)) return 'The URL has a space in it: write it as %20'
   return null

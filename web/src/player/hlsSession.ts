@@ -26,6 +26,7 @@ export class HlsSession implements Session {
   private readonly hls: Hls
   private readonly ladder = new RecoveryLadder()
   private readonly progress = new ProgressWatch()
+  private appended = 0
   private fail: (reason: string) => void = () => {}
 
   constructor(
@@ -45,6 +46,7 @@ export class HlsSession implements Session {
         signal.addEventListener('abort', abort)
         if (signal.aborted) abort()
         hls.on(hlsClass.Events.ERROR, (_event, data) => this.onError(data))
+        hls.on(hlsClass.Events.FRAG_BUFFERED, () => this.appended++)
         hls.on(hlsClass.Events.MANIFEST_PARSED, () => {
           this.options.onQualities()
           this.play()
@@ -118,6 +120,8 @@ export class HlsSession implements Session {
   /** One step up the ladder; the last step ends this session. */
   private mend(reason: string): void {
     const { hls } = this
+    const { dataset } = this.options.video
+    dataset.mends = String(Number(dataset.mends ?? 0) + 1)
     switch (this.ladder.next(Date.now())) {
       case 'recover':
         hls.recoverMediaError()
@@ -160,6 +164,8 @@ export class HlsSession implements Session {
     return {
       nowMs: Date.now(),
       currentTime: this.options.video.currentTime,
+      hasData: this.options.video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA,
+      appended: this.appended,
       edge: details?.edge ?? null,
       targetDuration: details?.targetduration ?? 0,
       expected: this.options.wantsPlay() && !document.hidden,

@@ -38,7 +38,8 @@ class Unsupported extends Error {
  * session ends it, and the next begins after a back-off, until stop.
  *
  * What tests may read of it is on the video element: data-state, data-sessions
- * (how often playback began anew) and data-notice.
+ * (how often playback began anew), data-mends (how often a session was helped
+ * on) and data-notice.
  */
 export class LivePlayer {
   private stopping: AbortController | null = null

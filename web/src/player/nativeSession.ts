@@ -45,6 +45,8 @@ export class NativeSession implements Session {
       const stuck = progress.isStuck({
         nowMs: Date.now(),
         currentTime: this.video.currentTime,
+        hasData: this.video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA,
+        appended: 0, // not told
         edge: this.liveEnd(),
         targetDuration: 2,
         expected: this.wantsPlay() && !document.hidden,

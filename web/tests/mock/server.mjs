@@ -21,12 +21,14 @@ export class MockServer {
   requests = []
   /** Cameras whose HLS is away: id -> [status, headers]. */
   absent = new Map()
+  port = 0
+  url = ''
 
   constructor() {
     this.policy = contentPolicy()
   }
 
-  async start(port = this.port ?? 0) {
+  async start(port = this.port) {
     this.clips ??= Object.fromEntries(Object.entries(await makeClips()).map(([name, folder]) => [name, new LiveClip(folder, name)]))
     this.server = http.createServer((req, res) => {
       this.answer(req, res).catch((err) => {

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { readCamera } from '../../src/api/read'
+import { formatAgo, formatBitrate, formatFPS, formatSeconds, plural } from '../../src/logic/format'
+import { pictureText, stateReason, stateWord } from '../../src/logic/stateText'
+import { parseRoute } from '../../src/router'
+
+const now = Date.parse('2026-01-02T03:04:05Z')
+
+function cameraIn(state: string, more: object = {}) {
+  return readCamera({ id: 'door', status: { state, ...more } })
+}
+
+test.each([
+  ['live', {}, ''],
+  ['connecting', {}, 'Waiting for the camera’s first picture'],
+  ['stalled', {}, 'The camera is connected, but sends no picture'],
+  ['backoff', { error: 'connect: refused.' }, 'Connect: refused'],
+  ['backoff', { error: 'refused', next_try_at: '2026-01-02T03:04:17Z' }, 'Refused. Next try in 12 s'],
+  ['backoff', { next_try_at: '2026-01-02T03:04:00Z' }, 'The camera could not be reached. Trying again now'],
+  ['disabled', {}, 'Switched off: edit the camera to enable it'],
+  ['idle', {}, 'Connects when somebody watches'],
+])('a camera that is %s says why', (state, more, reason) => {
+  expect(stateReason(cameraIn(state, more), now)).toBe(reason)
+})
+
+test('each state has its word', () => {
+  expect((['live', 'connecting', 'stalled', 'backoff', 'disabled', 'idle'] as const).map(stateWord)).toEqual([
+    'Live', 'Connecting', 'Stalled', 'Backoff', 'Disabled', 'Idle',
+  ])
+})
+
+test('a tile names the picture, not the sound', () => {
+  const camera = cameraIn('live', {
+    sources: [{ tracks: [{ codec: 'AAC', sample_rate: 48000 }, { codec: 'H264', width: 1920, height: 1080, fps: 29.97 }] }],
+  })
+  expect(pictureText(camera.status.sources)).toBe('H.264 · 1920×1080 · 29.97 fps')
+})
+
+test('numbers read as people write them', () => {
+  expect([formatBitrate(64_000), formatBitrate(999_900), formatBitrate(2_160_000)]).toEqual(['64 kbit/s', '1 Mbit/s', '2.2 Mbit/s'])
+  expect([formatFPS(25.01), formatFPS(12.5)]).toEqual(['25 fps', '12.5 fps'])
+  expect([formatSeconds(2.04), formatSeconds(61), formatSeconds(600), formatSeconds(90_000)]).toEqual(['2 s', '61 s', '10 min', '25 h'])
+  expect([formatAgo(new Date(now - 500), now), formatAgo(new Date(now - 12_900), now), formatAgo(new Date(now + 5000), now)]).toEqual([
+    'just now', '12 s ago', 'just now',
+  ])
+  expect([plural(1, 'viewer'), plural(2, 'viewer')]).toEqual(['1 viewer', '2 viewers'])
+})
+
+test.each([
+  ['/', { page: 'grid' }],
+  ['/camera/door', { page: 'camera', id: 'door' }],
+  ['/watch/door', { page: 'watch', id: 'door', prefix: '' }],
+  ['/s/abc/watch/door', { page: 'watch', id: 'door', prefix: '/s/abc' }],
+  ['/s/abc/camera/door', { page: 'missing' }],
+  ['/camera/%', { page: 'missing' }],
+  ['/camera/', { page: 'missing' }],
+  ['/camera/a/b', { page: 'missing' }],
+])('the path %s is routed', (path, route) => {
+  expect(parseRoute(path)).toEqual(route)
+})
