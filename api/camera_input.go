@@ -83,7 +83,8 @@ func (f CameraFields) applySources(spec *camera.Spec) error {
 			source := &spec.Sources[i]
 			*source = storedSource(before, fields.name(i))
 			set(&source.Name, fields.Name)
-			if err := fields.LoginFields.apply(source, fmt.Sprintf("sources[%d].url", i)); err != nil {
+			stored := *source
+			if err := fields.LoginFields.change(source, stored, fmt.Sprintf("sources[%d].", i)); err != nil {
 				return err
 			}
 		}
@@ -92,7 +93,7 @@ func (f CameraFields) applySources(spec *camera.Spec) error {
 		if len(spec.Sources) == 0 {
 			spec.Sources = make([]camera.SourceSpec, 1)
 		}
-		return f.LoginFields.apply(&spec.Sources[0], "url")
+		return f.LoginFields.change(&spec.Sources[0], spec.Sources[0], "")
 	default:
 		// Normalize writes to the sources.
 		spec.Sources = append([]camera.SourceSpec(nil), before...)
@@ -121,6 +122,18 @@ func storedSource(sources []camera.SourceSpec, name string) camera.SourceSpec {
 		}
 	}
 	return camera.SourceSpec{}
+}
+
+// change is apply for a source that is kept: its password stays with its host.
+// Else whoever may change a URL could have it sent to a host of their own.
+func (f LoginFields) change(source *camera.SourceSpec, stored camera.SourceSpec, prefix string) error {
+	if err := f.apply(source, prefix+"url"); err != nil {
+		return err
+	}
+	if f.Password == nil && !source.Password.IsZero() && host(source.URL) != host(stored.URL) {
+		return invalid(prefix+"password", "the stored password is not sent to another host: give the password again, or an empty one")
+	}
+	return nil
 }
 
 // apply changes one source. A URL that comes back as it was shown stands for the

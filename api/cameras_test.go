@@ -356,6 +356,20 @@ func TestAFailureOfTheServerIsLoggedAndNotTold(t *testing.T) {
 	}
 }
 
+func TestAStoredPasswordStaysWithItsHost(t *testing.T) {
+	b := newBench(t, nil)
+	b.must(http.StatusCreated, "POST", "/api/v1/cameras", `{"id":"door","url":"rtsp://camera:554/a","username":"u","password":"secret"}`)
+	b.must(http.StatusOK, "PATCH", "/api/v1/cameras/door", `{"url":"rtsp://camera:554/b"}`)
+	for _, body := range []string{
+		`{"url":"rtsp://elsewhere/b"}`, `{"url":"rtsp://camera:8554/b"}`,
+		`{"sources":[{"name":"main","url":"rtsp://elsewhere/b"}]}`,
+	} {
+		b.refused(b.do("PATCH", "/api/v1/cameras/door", body), problemInvalid)
+	}
+	b.must(http.StatusOK, "PATCH", "/api/v1/cameras/door", `{"url":"rtsp://elsewhere/b","password":"new"}`)
+	b.must(http.StatusOK, "PATCH", "/api/v1/cameras/door", `{"url":"rtsp://third/b","password":""}`)
+}
+
 func TestManyPatchesAtOnceAllCount(t *testing.T) {
 	b := newBench(t, nil)
 	b.must(http.StatusCreated, "POST", "/api/v1/cameras", `{"id":"door","url":"rtsp://u:p@h/x","labels":{"a":"b"}}`)

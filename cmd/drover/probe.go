@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -110,29 +108,10 @@ func describeTrack(t camera.TrackStatus) string {
 	return text + ": left out: " + t.Reason
 }
 
-// A prober probes for the API, a few cameras at once.
-type prober struct {
-	options camera.Options
-	places  chan struct{}
-}
-
-// probesAtOnce bounds the probes under way.
-const probesAtOnce = 4
-
-// probeWait is how long a probe waits for its turn.
-const probeWait = 5 * time.Second
+// A prober probes for the API, which bounds how many do at once.
+type prober struct{ options camera.Options }
 
 // Probe implements api.Prober.
-func (p *prober) Probe(ctx context.Context, spec camera.SourceSpec) (camera.ProbeResult, error) {
-	timer := time.NewTimer(probeWait)
-	defer timer.Stop()
-	select {
-	case p.places <- struct{}{}:
-	case <-timer.C:
-		return camera.ProbeResult{}, errors.New("too many cameras are being probed: try again in a moment")
-	case <-ctx.Done():
-		return camera.ProbeResult{}, ctx.Err()
-	}
-	defer func() { <-p.places }()
+func (p prober) Probe(ctx context.Context, spec camera.SourceSpec) (camera.ProbeResult, error) {
 	return camera.Probe(ctx, p.options, spec), nil
 }

@@ -88,7 +88,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	}
 	handler, err := api.New(api.Options{
 		Cameras: registry, Events: events, Viewers: hub.Viewers,
-		Prober:  &prober{options: cameraOptions(c, pool, logger), places: make(chan struct{}, probesAtOnce)},
+		Prober:  prober{cameraOptions(c, pool, logger)},
 		Checks:  []api.Check{{Name: "store", Run: db.Ready}},
 		Media:   hls.NewHandler(lookup{registry, hub}, nil),
 		Web:     web.Handler(),
@@ -144,11 +144,16 @@ func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool) metrics
 	s := metrics.Snapshot{PoolUsedBytes: stats.UsedBytes, PoolIdleBytes: stats.IdleBytes}
 	for _, view := range registry.List() {
 		c := metrics.Camera{ID: view.Spec.ID, State: view.Status.State}
-		if served, ok := hub.Stats(c.ID); ok {
-			c.Viewers, c.Requests, c.Sent = served.Viewers, served.Requests, served.SentBytes
-		}
+		served, _ := hub.Stats(c.ID)
+		c.Viewers, c.Requests, c.Sent = served.Viewers, served.Requests, served.SentBytes
 		for _, source := range registry.Counters(c.ID) {
-			c.Sources = append(c.Sources, sourceMetrics(source))
+			m := sourceMetrics(source)
+			for _, muxer := range served.Sources {
+				if muxer.Source == source.Name {
+					m.HLSDrops = muxer.Dropped
+				}
+			}
+			c.Sources = append(c.Sources, m)
 		}
 		s.Cameras = append(s.Cameras, c)
 	}
@@ -158,7 +163,7 @@ func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool) metrics
 func sourceMetrics(c camera.SourceCounters) metrics.Source {
 	s := metrics.Source{
 		Name: c.Name, Frames: c.Frames, Bytes: c.BytesIn, LostPackets: c.LostPackets,
-		Reconnects: c.Reconnects, RingBytes: int64(c.Ring.Bytes),
+		Reconnects: c.Reconnects, RingBytes: int64(c.Ring.Bytes), Discards: c.Discards,
 	}
 	for _, sub := range c.Subscribers {
 		s.Drops = append(s.Drops,

@@ -61,7 +61,9 @@ func (f *Feed) Connected(transport Transport, tracks []TrackOffer) {
 		list[i].params.Store(offer.Params)
 		list[i].aliveAt.Store(now.UnixNano())
 	}
-	f.transport.Store(&transport)
+	if f.transport.Swap(&transport) == nil { // else the same try goes on by another transport
+		f.puller.connects.Add(1)
+	}
 	f.tracks.Store(&list)
 	f.readyAt.Store(now.UnixNano())
 	f.connected()

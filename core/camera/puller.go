@@ -39,10 +39,10 @@ type puller struct {
 	seq      uint64
 	backoff  Backoff
 
-	lost       atomic.Uint64
-	received   atomic.Uint64
-	reconnects atomic.Uint64
-	discards   discards
+	lost     atomic.Uint64
+	received atomic.Uint64
+	connects atomic.Uint64 // that led to a stream
+	discards discards
 
 	mu    sync.Mutex
 	state State
@@ -68,11 +68,8 @@ func newPuller(camera string, spec SourceSpec, options *Options) *puller {
 
 // Run pulls until ctx ends.
 func (p *puller) Run(ctx context.Context) {
-	for first := true; ctx.Err() == nil; first = false {
+	for ctx.Err() == nil {
 		p.set(StateConnecting, "")
-		if !first {
-			p.reconnects.Add(1)
-		}
 		err := p.pullOnce(ctx)
 		if ctx.Err() == nil && !errors.Is(err, errRestart) {
 			p.wait(ctx, err)
@@ -258,13 +255,16 @@ func (p *puller) Restart() {
 	}
 }
 
+// reconnects returns how many streams there were after the first.
+func (p *puller) reconnects() uint64 { return max(p.connects.Load(), 1) - 1 }
+
 // status returns how the source is doing.
 func (p *puller) status() SourceStatus {
 	p.mu.Lock()
 	s := SourceStatus{Name: p.spec.Name, State: p.state, Since: p.since, Error: p.err}
 	feed := p.feed
 	p.mu.Unlock()
-	s.Reconnects, s.LostPackets, s.BytesIn = p.reconnects.Load(), p.lost.Load(), p.received.Load()
+	s.Reconnects, s.LostPackets, s.BytesIn = p.reconnects(), p.lost.Load(), p.received.Load()
 	if feed == nil {
 		return s
 	}
@@ -288,7 +288,7 @@ func (p *puller) counters() SourceCounters {
 	stats := p.ring.Stats()
 	return SourceCounters{
 		Name: p.spec.Name, Frames: stats.Written, BytesIn: p.received.Load(),
-		LostPackets: p.lost.Load(), Reconnects: p.reconnects.Load(),
+		LostPackets: p.lost.Load(), Reconnects: p.reconnects(),
 		Discards: p.discards.snapshot(), Ring: stats, Subscribers: p.ring.Subscribers(),
 	}
 }

@@ -33,7 +33,7 @@ type SourceStatus struct {
 	Tracks      []TrackStatus
 	GOP         time.Duration // between the last two keyframes; 0 if unknown
 	LastFrameAt time.Time     // zero before the first
-	Reconnects  uint64        // connections after the first
+	Reconnects  uint64        // streams after the first
 	LostPackets uint64
 	BytesIn     uint64
 }

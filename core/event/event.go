@@ -38,7 +38,7 @@ type Log struct {
 
 	mu      sync.Mutex
 	events  []Event // a ring: the event of ID n is at n modulo its length
-	first   uint64 // the ID before this process's first event
+	first   uint64  // the ID before this process's first event
 	last    uint64
 	count   int
 	changed chan struct{} // closed by the next Publish
