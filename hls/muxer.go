@@ -102,7 +102,7 @@ func (p *pipeline) publish() bool {
 	}
 	target := p.window.target
 	gone := p.window.add(p.ready, p.segmenter.openDuration())
-	p.segments.Add(uint64(len(p.ready)))
+	published := uint64(len(p.ready))
 	p.ready = p.ready[:0]
 	if target != 0 && p.window.target != target {
 		p.restarts.Add(1)
@@ -113,6 +113,7 @@ func (p *pipeline) publish() bool {
 	if old == nil || old.variant != now.variant {
 		p.changed()
 	}
+	p.segments.Add(published)
 	for _, s := range gone {
 		s.release()
 	}
