@@ -22,6 +22,7 @@ type Timeline struct {
 	anchor   time.Duration
 
 	jumped bool // a track changed its line: a new epoch is due
+	slew   slew
 	wall   wallClock
 	tracks []*Track
 }
@@ -41,6 +42,7 @@ func (t *Timeline) Connect(clockRates ...int) []*Track {
 	t.epoch++
 	t.anchored = false
 	t.jumped = false
+	t.slew.reset()
 	t.tracks = make([]*Track, len(clockRates))
 	for i, rate := range clockRates {
 		t.tracks[i] = newTrack(t, rate)
@@ -60,9 +62,10 @@ func (t *Timeline) Entry() bool {
 	return true
 }
 
-// Wall returns the wall-clock time of a position on the timeline, as known now.
-func (t *Timeline) Wall(position time.Duration) time.Time {
-	return t.zero.Add(position + t.wall.offset)
+// Wall returns the wall-clock time of a position on the timeline, as known now,
+// and whether it is the camera's own, by its sender reports.
+func (t *Timeline) Wall(position time.Duration) (at time.Time, reported bool) {
+	return t.zero.Add(position + t.wall.offset), t.wall.reported
 }
 
 // begin returns the position of a track's first packet in an epoch.

@@ -26,12 +26,18 @@ type Track struct {
 	other   line // where the newest stray frames lie
 	strays  int  // frames in a row on other
 
-	newest    int64 // greatest PTS given out
+	newest    int64 // greatest raw time, in ticks, before correction
 	lastTime  time.Time
 	nominal   int64 // ticks from frame to frame, of late
 	lastDTS   int64
 	dtsGiven  bool
 	restamped uint64
+
+	// How this track lies against the others, by sender reports.
+	reported bool
+	clock    time.Duration // the camera's clock since Timeline.zero, minus position
+	shift    time.Duration // added to the track's positions
+	shiftTo  time.Duration // where shift is going
 }
 
 // A line maps RTP timestamps to ticks: it runs through one point and is followed
@@ -61,28 +67,41 @@ func (t *Track) PTS(rtp uint32, arrival time.Time) int64 {
 		t.current = line{rtp, t.ticks(t.timeline.begin(arrival))}
 		t.newest = t.current.ticks
 		t.lastTime = arrival
-		t.observe(t.newest, arrival)
-		t.timeline.reached(t.duration(t.newest))
-		return t.newest
+		return t.correct(t.newest, arrival, true)
 	}
 	elapsed := max(arrival.Sub(t.lastTime), 0)
 	t.lastTime = arrival
-	if t.plausible(t.current.at(rtp), elapsed) {
+	fits := t.plausible(t.current.at(rtp), elapsed)
+	raw := t.current.at(rtp)
+	if fits {
 		t.strays = 0
-		t.current = line{rtp, t.current.at(rtp)}
-		t.observe(t.current.ticks, arrival)
-		t.advance(t.current.ticks)
-		return t.current.ticks
+		t.current = line{rtp, raw}
+	} else {
+		t.restamped++
+		raw = t.stray(rtp, elapsed)
 	}
-	t.restamped++
-	t.stray(rtp, elapsed)
-	t.advance(t.other.ticks)
-	return t.other.ticks
+	t.advance(raw)
+	return t.correct(raw, arrival, fits)
+}
+
+// correct brings a raw time to the pace of the timeline and in line with the
+// other tracks. What a frame that fits tells about pace and clock is noted.
+func (t *Track) correct(raw int64, arrival time.Time, fits bool) int64 {
+	at := t.duration(raw)
+	position := t.timeline.slew.apply(at) + t.shift
+	if fits {
+		delay := arrival.Sub(t.timeline.zero) - position
+		t.timeline.slew.observe(at, delay)
+		t.timeline.wall.observe(delay, arrival)
+	}
+	corrected := raw + t.ticks(position-at)
+	t.timeline.reached(t.duration(corrected))
+	return corrected
 }
 
 // stray places a frame that does not fit the current line, and makes the line it
 // is on the current one when enough frames in a row are on it.
-func (t *Track) stray(rtp uint32, elapsed time.Duration) {
+func (t *Track) stray(rtp uint32, elapsed time.Duration) int64 {
 	if t.strays > 0 && t.plausible(t.other.at(rtp), elapsed) {
 		t.strays++
 		t.other = line{rtp, t.other.at(rtp)}
@@ -95,7 +114,9 @@ func (t *Track) stray(rtp uint32, elapsed time.Duration) {
 		t.strays = 0
 		t.current = t.other
 		t.timeline.jumped = true
+		t.reported = false // of the line before
 	}
+	return t.other.ticks
 }
 
 // plausible reports whether a frame may come at a place, given how much time has
@@ -105,21 +126,17 @@ func (t *Track) plausible(pts int64, elapsed time.Duration) bool {
 	return step > -t.ticks(maxBack) && step < t.ticks(elapsed+maxAhead)
 }
 
-// advance notes a PTS that is given out.
-func (t *Track) advance(pts int64) {
-	step := pts - t.newest
+// advance notes a raw time.
+func (t *Track) advance(raw int64) {
+	step := raw - t.newest
 	if step <= 0 {
 		return
 	}
 	if step < t.rate {
 		t.nominal = max(t.nominal+(step-t.nominal)/8, 1)
 	}
-	t.newest = pts
-	t.timeline.reached(t.duration(pts))
-}
-
-func (t *Track) observe(pts int64, arrival time.Time) {
-	t.timeline.wall.observe(arrival.Sub(t.timeline.zero) - t.duration(pts))
+	t.newest = raw
+	t.glide(t.duration(step))
 }
 
 // DTS makes a decoding time fit: greater than the one before, over epochs too. A

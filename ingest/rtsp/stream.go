@@ -16,6 +16,7 @@ type stream struct {
 	tracks   []*track
 	byMedia  map[int]*track
 	received bool
+	reports  []senderReport // room for those of one packet
 }
 
 // track is one track of a stream. It implements depacket.Sink.
@@ -99,8 +100,18 @@ func (s *stream) RTP(media int, packet []byte, arrival time.Time) {
 	t.packets.Packet(p, missing)
 }
 
-// RTCP implements session.Handler. The session itself answers for it.
-func (s *stream) RTCP(int, []byte, time.Time) {}
+// RTCP implements session.Handler. The session itself answers for it; here it
+// tells about time.
+func (s *stream) RTCP(media int, packet []byte, arrival time.Time) {
+	t, ok := s.byMedia[media]
+	if !ok {
+		return
+	}
+	s.reports = parseReports(s.reports[:0], packet)
+	for _, r := range s.reports {
+		t.clock.Report(r.ntp, r.rtp, arrival)
+	}
+}
 
 // BatchEnd implements session.Handler.
 func (s *stream) BatchEnd() {}
@@ -131,8 +142,11 @@ func (t *track) Unit(u depacket.Unit) {
 		f.Entry = t.alone
 	}
 	f.PTS, f.DTS = t.clock.DTS(pts, dts)
-	f.Wall = t.feed.Timeline.Wall(t.clock.Position(f.PTS))
-	f.WallSource = media.WallArrival
+	wall, reported := t.feed.Timeline.Wall(t.clock.Position(f.PTS))
+	f.Wall, f.WallSource = wall, media.WallArrival
+	if reported {
+		f.WallSource = media.WallSender
+	}
 	t.feed.Write(t.index, f, t.arrival)
 }
 
