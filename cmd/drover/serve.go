@@ -119,12 +119,12 @@ func cameraOptions(c *config.Config, pool *media.Pool, logger *slog.Logger) came
 		Dials:      camera.NewDialLimit(c.Ingest.DialLimit),
 		Logger:     logger,
 		BackoffMin: c.Ingest.BackoffMin, BackoffMax: c.Ingest.BackoffMax,
-		StallTimeout: c.Ingest.StallTimeout,
+		StallTimeout: c.Ingest.StallTimeout, IdleAfter: c.Ingest.IdleAfter,
 	}
 }
 
-// lookup finds the HLS of cameras. One that is switched off is known all the
-// same.
+// lookup finds the HLS of cameras, and tells those pulled on demand that somebody
+// asks. One that is switched off or idle is known all the same.
 type lookup struct {
 	registry *camera.Registry
 	hub      *hls.Hub
@@ -132,6 +132,7 @@ type lookup struct {
 
 // Lookup implements hls.Cameras.
 func (l lookup) Lookup(id string) (*hls.Camera, bool) {
+	l.registry.Want(id)
 	if c, ok := l.hub.Lookup(id); ok {
 		return c, true
 	}

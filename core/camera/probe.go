@@ -29,7 +29,7 @@ func Probe(ctx context.Context, options Options, spec SourceSpec) ProbeResult {
 	begun := options.Now()
 	ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
 	defer cancel()
-	p := newPuller("probe", spec, &options)
+	p := newPuller("probe", spec, false, &options)
 	defer p.ring.Close()
 	feed := &Feed{
 		Pool: options.Pool, Timeline: p.timeline, Logger: options.Logger,

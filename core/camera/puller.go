@@ -32,7 +32,10 @@ type puller struct {
 	options *Options
 	logger  *slog.Logger
 
-	restart chan struct{}
+	onDemand bool
+	restart  chan struct{}
+	wake     chan struct{}
+	wantedAt atomic.Int64 // when somebody last asked for the source, in ns of Unix time
 
 	// Owned by Run.
 	timeline *timeline.Timeline
@@ -51,13 +54,15 @@ type puller struct {
 	feed  *Feed // of the connection that is, or of the last
 }
 
-func newPuller(camera string, spec SourceSpec, options *Options) *puller {
+func newPuller(camera string, spec SourceSpec, onDemand bool, options *Options) *puller {
 	p := &puller{
 		camera: camera, spec: spec, source: options.Open(spec),
 		ring:     ring.New(options.Ring),
 		options:  options,
 		logger:   options.Logger.With("camera", camera, "source", spec.Name),
+		onDemand: onDemand,
 		restart:  make(chan struct{}, 1),
+		wake:     make(chan struct{}, 1),
 		timeline: timeline.New(0),
 		state:    StateConnecting,
 		since:    options.Now(),
@@ -66,12 +71,31 @@ func newPuller(camera string, spec SourceSpec, options *Options) *puller {
 	return p
 }
 
-// Run pulls until ctx ends.
+// Run pulls until ctx ends; on demand, while somebody asks.
 func (p *puller) Run(ctx context.Context) {
+	attached := false
+	defer func() {
+		if attached {
+			p.detach()
+		}
+	}()
 	for ctx.Err() == nil {
+		if p.onDemand && !p.wanted() {
+			if attached {
+				p.detach()
+				p.ring.Clear() // of no use to who comes in an hour
+				attached = false
+			}
+			p.idle(ctx)
+			continue
+		}
+		if !attached {
+			p.attach()
+			attached = true
+		}
 		p.set(StateConnecting, "")
 		err := p.pullOnce(ctx)
-		if ctx.Err() == nil && !errors.Is(err, errRestart) {
+		if ctx.Err() == nil && !errors.Is(err, errRestart) && !errors.Is(err, errQuiet) {
 			p.wait(ctx, err)
 		}
 	}
@@ -133,7 +157,9 @@ func (p *puller) pullOnce(parent context.Context) error {
 			cancel(errRestart)
 		case <-ticker.C:
 			if cause := p.watch(feed, started); cause != nil && ctx.Err() == nil {
-				p.set(StateStalled, cause.Error())
+				if errors.Is(cause, ErrStalled) {
+					p.set(StateStalled, cause.Error())
+				}
 				cancel(cause)
 			}
 		}
@@ -175,6 +201,9 @@ func (p *puller) watch(feed *Feed, started time.Time) error {
 			return fmt.Errorf("the camera took more than %v to agree on a stream", p.options.ConnectTimeout)
 		}
 		return nil
+	}
+	if p.onDemand && !p.wanted() {
+		return errQuiet
 	}
 	watched := watchedTracks(*tracks)
 	for _, t := range *tracks {

@@ -23,7 +23,7 @@ func pulling(t *testing.T, source Source, change func(*Options)) *puller {
 		change(&options)
 	}
 	options.fill()
-	p := newPuller("door", SourceSpec{Name: "main"}, &options)
+	p := newPuller("door", SourceSpec{Name: "main"}, false, &options)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

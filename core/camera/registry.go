@@ -46,6 +46,7 @@ type Options struct {
 	BackoffMin, BackoffMax time.Duration
 	StallTimeout           time.Duration
 	ConnectTimeout         time.Duration // for the whole conversation up to PLAY
+	IdleAfter              time.Duration // how long an on-demand camera is pulled after the last request
 
 	// StateChanged is told of each source's changes. It must not block.
 	StateChanged func(camera, source string, state State, err string, at time.Time)
@@ -68,6 +69,7 @@ func (o *Options) fill() {
 	o.BackoffMax = cmp.Or(o.BackoffMax, DefaultBackoffMax)
 	o.StallTimeout = cmp.Or(o.StallTimeout, DefaultStallTimeout)
 	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, DefaultConnectTimeout)
+	o.IdleAfter = cmp.Or(o.IdleAfter, DefaultIdleAfter)
 	if o.StateChanged == nil {
 		o.StateChanged = func(string, string, State, string, time.Time) {}
 	}
@@ -154,7 +156,7 @@ func (r *Registry) Run(ctx context.Context) error {
 		}
 	}
 	for _, e := range entries {
-		r.stop(e, nil)
+		r.stop(e, Spec{})
 	}
 	return nil
 }
@@ -180,17 +182,12 @@ func (r *Registry) start(e *entry) {
 	}
 	var pullers []*running
 	for _, source := range e.spec.Sources {
-		if i := slices.IndexFunc(e.pullers, func(p *running) bool { return p.spec == source }); i >= 0 {
+		if i := slices.IndexFunc(e.pullers, func(p *running) bool { return p.is(e.spec, source) }); i >= 0 {
 			pullers = append(pullers, e.pullers[i])
 			continue
 		}
 		ctx, stop := context.WithCancel(r.ctx)
-		p := &running{puller: newPuller(e.spec.ID, source, &r.options), stop: stop, done: make(chan struct{})}
-		for _, output := range r.options.Outputs {
-			if err := output.Attach(e.spec.ID, source.Name, p.ring); err != nil {
-				p.logger.Error("an output does not take this source", "err", err)
-			}
-		}
+		p := &running{puller: newPuller(e.spec.ID, source, e.spec.OnDemand, &r.options), stop: stop, done: make(chan struct{})}
 		go func() {
 			defer close(p.done)
 			p.Run(ctx)
@@ -202,12 +199,17 @@ func (r *Registry) start(e *entry) {
 	r.mu.Unlock()
 }
 
-// stop ends the pulling of those sources that are not in keep, and returns when
-// they have ended. The caller holds changes.
-func (r *Registry) stop(e *entry, keep []SourceSpec) {
+// is reports whether this is how a source of the spec is to be pulled.
+func (p *running) is(spec Spec, source SourceSpec) bool {
+	return spec.Enabled && p.onDemand == spec.OnDemand && p.spec == source
+}
+
+// stop ends the pulling of those sources that spec does not have, and returns
+// when they have ended. The caller holds changes.
+func (r *Registry) stop(e *entry, spec Spec) {
 	var left, gone []*running
 	for _, p := range e.pullers {
-		if slices.Contains(keep, p.spec) {
+		if slices.ContainsFunc(spec.Sources, func(s SourceSpec) bool { return p.is(spec, s) }) {
 			left = append(left, p)
 		} else {
 			p.stop()
@@ -217,9 +219,6 @@ func (r *Registry) stop(e *entry, keep []SourceSpec) {
 	for _, p := range gone {
 		<-p.done
 		p.ring.Close()
-		for _, output := range r.options.Outputs {
-			output.Detach(e.spec.ID, p.spec.Name)
-		}
 	}
 	r.mu.Lock()
 	e.pullers = left
@@ -283,11 +282,7 @@ func (r *Registry) Update(ctx context.Context, id string, change func(*Spec) err
 	if err := r.options.Store.UpdateCamera(ctx, spec); err != nil {
 		return View{}, err
 	}
-	keep := spec.Sources
-	if !spec.Enabled {
-		keep = nil
-	}
-	r.stop(e, keep)
+	r.stop(e, spec)
 	r.mu.Lock()
 	if spec.Enabled != e.spec.Enabled {
 		e.since = r.options.Now()
@@ -311,7 +306,7 @@ func (r *Registry) Remove(ctx context.Context, id string) error {
 	if err := r.options.Store.RemoveCamera(ctx, id); err != nil {
 		return err
 	}
-	r.stop(e, nil)
+	r.stop(e, Spec{})
 	r.mu.Lock()
 	delete(r.cameras, id)
 	r.mu.Unlock()

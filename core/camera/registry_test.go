@@ -165,6 +165,41 @@ func TestAnUpdateDisturbsOnlyTheSourcesItChanges(t *testing.T) {
 	})
 }
 
+func TestACameraOnDemandIsPulledWhileSomebodyAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		spec := simple("a", "main")
+		spec.OnDemand = true
+		r := newRig(t, []Spec{spec}, nil)
+		expect := func(when string, state State, attached int) {
+			t.Helper()
+			synctest.Wait()
+			if v, _ := r.Get("a"); v.Status.State != state || len(r.output.list()) != attached {
+				t.Errorf("%s: %s with %d outputs, want %s with %d", when, v.Status.State, len(r.output.list()), state, attached)
+			}
+		}
+		time.Sleep(time.Minute)
+		expect("nobody asks", StateIdle, 0)
+		for range 10 {
+			r.Want("a")
+			time.Sleep(10 * time.Second)
+			expect("somebody asks", StateLive, 1)
+		}
+		time.Sleep(time.Minute)
+		expect("quiet again", StateIdle, 0)
+		if stats := r.Counters("a")[0].Ring; stats.Frames != 0 {
+			t.Errorf("an idle camera holds %d frames", stats.Frames)
+		}
+		r.Want("a")
+		expect("asked again", StateLive, 1)
+		if _, err := r.Update(context.Background(), "a", func(s *Spec) error { s.OnDemand = false; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Minute)
+		expect("no longer on demand", StateLive, 1)
+		r.Want("none")
+	})
+}
+
 func TestNothingChangesThatTheStoreDidNotTake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()

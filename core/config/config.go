@@ -69,4 +69,5 @@ type Ingest struct {
 	BackoffMin   time.Duration
 	BackoffMax   time.Duration
 	StallTimeout time.Duration // without an access unit
+	IdleAfter    time.Duration // how long an on-demand camera is pulled after the last request
 }

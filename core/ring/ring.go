@@ -158,6 +158,21 @@ func (r *Ring) Subscribers() []SubscriberStats {
 	return stats
 }
 
+// Clear releases what the ring holds. Subscribers stay, and what they have in
+// their channels.
+func (r *Ring) Clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.clear()
+}
+
+func (r *Ring) clear() {
+	for r.frames.len() > 0 {
+		r.frames.pop().Release()
+	}
+	r.bytes, r.gops = 0, 0
+}
+
 // Close releases what the ring holds and ends all subscriptions: their channels
 // are closed after what they hold. A later Write only releases its frame.
 func (r *Ring) Close() {
@@ -167,10 +182,7 @@ func (r *Ring) Close() {
 		return
 	}
 	r.closed = true
-	for r.frames.len() > 0 {
-		r.frames.pop().Release()
-	}
-	r.bytes, r.gops = 0, 0
+	r.clear()
 	for _, s := range r.subs {
 		close(s.items)
 	}
