@@ -56,22 +56,11 @@ func (c *AAC) SamplesPerFrame() int {
 func (c *AAC) picture() (Picture, bool) { return Picture{}, false }
 
 func (c *AAC) appendSampleEntry(dst []byte) []byte {
-	dst, entry := startBox(dst, "mp4a")
-	dst = appendZeros(dst, 6)
-	dst = appendU16(dst, 1) // data_reference_index
-	dst = appendZeros(dst, 8)
 	channels := c.Channels()
 	if channels == 0 {
 		channels = 2 // told by the stream; readers take it from there
 	}
-	dst = appendU16(dst, uint16(channels))
-	dst = appendU16(dst, 16) // samplesize
-	dst = appendU32(dst, 0)
-	rate := uint32(c.info.SampleRate)
-	if rate > 65535 { // 16.16 fixed point cannot hold it: the config does
-		rate = 0
-	}
-	dst = appendU32(dst, rate<<16)
+	dst, entry := appendAudioEntry(dst, "mp4a", channels, c.info.SampleRate)
 	dst = c.appendESDS(dst)
 	return endBox(dst, entry)
 }

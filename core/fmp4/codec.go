@@ -1,7 +1,7 @@
 package fmp4
 
 // Codec is what an init segment and a playlist say of a track's codec. It is
-// one of H264, H265 and AAC.
+// one of H264, H265, AAC, Opus and FLAC.
 type Codec interface {
 	// CodecString is the codec's name after RFC 6381, as in CODECS.
 	CodecString() string
@@ -72,4 +72,19 @@ func appendPixelAspect(dst []byte, p Picture) []byte {
 	dst = appendU32(dst, uint32(p.SARWidth))
 	dst = appendU32(dst, uint32(p.SARHeight))
 	return endBox(dst, start)
+}
+
+// appendAudioEntry appends the common part of an AudioSampleEntry.
+func appendAudioEntry(dst []byte, kind string, channels, sampleRate int) ([]byte, int) {
+	dst, start := startBox(dst, kind)
+	dst = appendZeros(dst, 6)
+	dst = appendU16(dst, 1) // data_reference_index
+	dst = appendZeros(dst, 8)
+	dst = appendU16(dst, uint16(channels))
+	dst = appendU16(dst, 16) // samplesize
+	dst = appendU32(dst, 0)
+	if sampleRate > 65535 { // 16.16 fixed point cannot hold it: the codec's own box does
+		sampleRate = 0
+	}
+	return appendU32(dst, uint32(sampleRate)<<16), start
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/Eyevinn/mp4ff/mp4"
+
+	"github.com/drover-video/drover/core/flac"
 )
 
 const (
@@ -66,6 +68,8 @@ func TestCodecStringsAreExact(t *testing.T) {
 		{"aac-lc 44.1 kHz stereo", mustAAC(t, 0x12, 0x10), "mp4a.40.2"},
 		{"he-aac 24/48 kHz stereo", mustAAC(t, 0x2b, 0x11, 0x88, 0), "mp4a.40.5"},
 		{"he-aac v2 24/48 kHz", mustAAC(t, 0xeb, 0x09, 0x88, 0), "mp4a.40.29"},
+		{"opus", mustOpus(t, 2), "Opus"},
+		{"flac", mustFLAC(t, flac.Format{SampleRate: 8000, Channels: 1}), "fLaC"},
 	} {
 		if got := c.codec.CodecString(); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)

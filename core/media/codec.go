@@ -9,7 +9,10 @@ type Codec string
 const (
 	CodecH264 Codec = "H264"
 	CodecH265 Codec = "H265"
+	CodecJPEG Codec = "JPEG" // each picture a JPEG file of its own; not for HLS
 	CodecAAC  Codec = "AAC"
+	CodecOpus Codec = "Opus"
+	CodecFLAC Codec = "FLAC"
 )
 
 // Kind tells video from audio.
@@ -31,10 +34,12 @@ func (k Kind) String() string {
 
 // Kind returns what a codec codes.
 func (c Codec) Kind() Kind {
-	if c == CodecAAC {
+	switch c {
+	case CodecAAC, CodecOpus, CodecFLAC:
 		return KindAudio
+	default:
+		return KindVideo
 	}
-	return KindVideo
 }
 
 // Track is one elementary stream of a source. It is immutable.
@@ -61,7 +66,9 @@ type Params struct {
 	// nothing is known.
 	Reorder int
 
-	// AAC: the AudioSpecificConfig (ISO 14496-3 1.6.2.1).
+	// AAC: the AudioSpecificConfig (ISO 14496-3 1.6.2.1). FLAC: the STREAMINFO
+	// block without its header (RFC 9639 section 8.2). Opus: nothing, for a
+	// stream of packets needs none.
 	AudioConfig []byte
 	SampleRate  int // Hz
 	Channels    int

@@ -57,7 +57,8 @@ type Frame struct {
 
 // Payload returns the access unit. H.264 and H.265: NAL units, each behind its
 // length in 4 bytes, big-endian, without parameter sets and access unit
-// delimiters. AAC: one raw_data_block without ADTS header.
+// delimiters. JPEG: a whole file. AAC: one raw_data_block without ADTS header.
+// Opus: one packet. FLAC: one frame.
 //
 // It must not be written to.
 func (f *Frame) Payload() []byte {
