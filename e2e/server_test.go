@@ -73,7 +73,7 @@ func (s *server) start() {
 		arguments = append(arguments, "--config", s.config)
 	}
 	s.command = exec.Command(os.Getenv(binaryVariable), arguments...)
-	s.command.Env = append(os.Environ(), "DROVER_HTTP_ADDRESS="+s.address, "DROVER_DATA_DIR="+s.folder, "DROVER_GRPC_ADDRESS=127.0.0.1:0")
+	s.command.Env = append(os.Environ(), "DROVER_HTTP_ADDRESS="+s.address, "DROVER_DATA_DIR="+s.folder)
 	s.command.Stdout, s.command.Stderr = s.log, s.log
 	if err := s.command.Start(); err != nil {
 		s.t.Fatal(err)
