@@ -25,10 +25,11 @@ type CameraFields struct {
 // LoginFields is one source. Beside the fields of a camera it is short for the
 // first of its sources.
 type LoginFields struct {
-	URL       *string `json:"url,omitempty" maxLength:"2048" example:"rtsp://192.168.1.20/stream1" doc:"rtsp:// or rtsps://"`
-	Username  *string `json:"username,omitempty" maxLength:"256"`
-	Password  *string `json:"password,omitempty" maxLength:"256" writeOnly:"true" doc:"Goes in and never comes out; empty to forget it"`
-	Transport *string `json:"transport,omitempty" enum:"auto,tcp,udp,multicast" doc:"Default auto: TCP, then UDP"`
+	URL         *string `json:"url,omitempty" maxLength:"2048" example:"rtsp://192.168.1.20/stream1" doc:"rtsp:// or rtsps://"`
+	FallbackURL *string `json:"fallback_url,omitempty" maxLength:"2048" doc:"Pulled while url fails, with the same login; empty for none"`
+	Username    *string `json:"username,omitempty" maxLength:"256"`
+	Password    *string `json:"password,omitempty" maxLength:"256" writeOnly:"true" doc:"Goes in and never comes out; empty to forget it"`
+	Transport   *string `json:"transport,omitempty" enum:"auto,tcp,udp,multicast" doc:"Default auto: TCP, then UDP"`
 }
 
 // SourceFields is one of several sources.
@@ -130,7 +131,10 @@ func (f LoginFields) change(source *camera.SourceSpec, stored camera.SourceSpec,
 	if err := f.apply(source, prefix+"url"); err != nil {
 		return err
 	}
-	if f.Password == nil && !source.Password.IsZero() && host(source.URL) != host(stored.URL) {
+	known := func(url string) bool {
+		return url == "" || host(url) == host(stored.URL) || host(url) == host(stored.FallbackURL)
+	}
+	if f.Password == nil && !source.Password.IsZero() && !(known(source.URL) && known(source.FallbackURL)) {
 		return invalid(prefix+"password", "the stored password is not sent to another host: give the password again, or an empty one")
 	}
 	return nil
@@ -151,6 +155,16 @@ func (f LoginFields) apply(source *camera.SourceSpec, urlField string) error {
 			if hasLogin(url) {
 				source.Username, source.Password = "", secret.String{}
 			}
+		}
+	}
+	if f.FallbackURL != nil {
+		url := strings.TrimSpace(*f.FallbackURL)
+		switch {
+		case source.FallbackURL != "" && url == secret.RedactURL(source.FallbackURL):
+		case redacted(url):
+			return invalid(strings.TrimSuffix(urlField, "url")+"fallback_url", "has a part that was hidden: write it out, or leave the URL as it was shown")
+		default:
+			source.FallbackURL = url
 		}
 	}
 	set(&source.Username, f.Username)

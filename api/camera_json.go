@@ -51,6 +51,7 @@ type Camera struct {
 type Source struct {
 	Name        string `json:"name" example:"main"`
 	URL         string `json:"url" doc:"Without login; what looks like one in its query is [redacted]. Sent back as it is, it changes nothing."`
+	FallbackURL string `json:"fallback_url" doc:"Pulled while url fails; empty for none"`
 	Username    string `json:"username"`
 	HasPassword bool   `json:"has_password" doc:"Passwords are never shown"`
 	Transport   string `json:"transport" enum:"auto,tcp,udp,multicast"`
@@ -80,6 +81,7 @@ type SourceStatus struct {
 	Since       *timestamp `json:"since,omitempty"`
 	Error       string     `json:"error"`
 	Transport   string     `json:"transport" doc:"In use, or last in use; empty before the first connection"`
+	OnFallback  bool       `json:"on_fallback" doc:"The fallback URL is in use, or was last"`
 	Tracks      []Track    `json:"tracks" nullable:"false"`
 	GOPSeconds  float64    `json:"gop_seconds" doc:"Between the last two keyframes; 0 if unknown"`
 	LastFrameAt *timestamp `json:"last_frame_at,omitempty"`
@@ -118,7 +120,7 @@ func (rs *routes) cameraOf(v camera.View) Camera {
 		c.Labels = map[string]string{}
 	}
 	for i, s := range spec.Sources {
-		c.Sources[i] = Source{Name: s.Name, URL: secret.RedactURL(s.URL), Username: s.Username,
+		c.Sources[i] = Source{Name: s.Name, URL: secret.RedactURL(s.URL), FallbackURL: secret.RedactURL(s.FallbackURL), Username: s.Username,
 			HasPassword: !s.Password.IsZero(), Transport: string(s.Transport)}
 	}
 	c.Status.Viewers = rs.options.Viewers(spec.ID)
@@ -130,7 +132,7 @@ func statusOf(s camera.Status) Status {
 	for i, source := range s.Sources {
 		status.Sources[i] = SourceStatus{
 			Name: source.Name, State: string(source.State), Since: stamp(source.Since), Error: source.Error,
-			Transport: string(source.Transport), Tracks: tracksOf(source.Tracks), GOPSeconds: thousandths(source.GOP.Seconds()),
+			Transport: string(source.Transport), OnFallback: source.OnFallback, Tracks: tracksOf(source.Tracks), GOPSeconds: thousandths(source.GOP.Seconds()),
 			LastFrameAt: stamp(source.LastFrameAt), Reconnects: source.Reconnects, LostPackets: source.LostPackets, BytesIn: source.BytesIn,
 		}
 	}

@@ -73,10 +73,10 @@ func TestACameraIsShownAsTheContractSays(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{
 		"id": "door", "name": "", "enabled": true, "on_demand": false, "labels": {}, "origin": "api", "read_only": false,
 		"record": {"mode": "off", "max_age": "36h", "max_bytes": 0},
-		"sources": [{"name": "main", "url": "rtsp://h/x", "username": "u", "has_password": true, "transport": "auto"}],
+		"sources": [{"name": "main", "url": "rtsp://h/x", "fallback_url": "", "username": "u", "has_password": true, "transport": "auto"}],
 		"status": {"state": "live", "since": "2023-11-14T22:13:20.001Z", "error": "", "viewers": 7, "recording": false,
 			"sources": [{"name": "main", "state": "live", "error": "", "transport": "tcp", "gop_seconds": 2,
-				"last_frame_at": "2023-11-14T22:13:20.120Z", "reconnects": 3, "lost_packets": 4, "bytes_in": 0,
+				"last_frame_at": "2023-11-14T22:13:20.120Z", "reconnects": 3, "lost_packets": 4, "bytes_in": 0, "on_fallback": false,
 				"tracks": [{"codec": "H264", "width": 1920, "height": 1080, "fps": 29.97, "sample_rate": 0,
 					"bitrate_bps": 4000000, "playable": true, "reason": ""}]}]}}`), &want); err != nil {
 		t.Fatal(err)
@@ -362,7 +362,7 @@ func TestAStoredPasswordStaysWithItsHost(t *testing.T) {
 	b.must(http.StatusOK, "PATCH", "/api/v1/cameras/door", `{"url":"rtsp://camera:554/b"}`)
 	for _, body := range []string{
 		`{"url":"rtsp://elsewhere/b"}`, `{"url":"rtsp://camera:8554/b"}`,
-		`{"sources":[{"name":"main","url":"rtsp://elsewhere/b"}]}`,
+		`{"sources":[{"name":"main","url":"rtsp://elsewhere/b"}]}`, `{"fallback_url":"rtsp://elsewhere/b"}`,
 	} {
 		b.refused(b.do("PATCH", "/api/v1/cameras/door", body), problemInvalid)
 	}

@@ -28,6 +28,7 @@ type Feed struct {
 	puller    *puller
 	connected func() // gives the place among those who dial back
 	seq       *uint64
+	fallback  bool // by the fallback URL
 
 	transport atomic.Pointer[Transport]
 	tracks    atomic.Pointer[[]*feedTrack]

@@ -37,7 +37,7 @@ func Probe(ctx context.Context, options Options, spec SourceSpec) ProbeResult {
 	}
 	p.feed = feed
 	done := make(chan error, 1)
-	go func() { done <- p.guard(ctx, feed) }()
+	go func() { done <- p.guard(ctx, p.sources[0], feed) }()
 	err := p.watchProbe(ctx, feed, done)
 	cancel()
 	if err == nil {

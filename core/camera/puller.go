@@ -27,7 +27,7 @@ const watchInterval = time.Second
 type puller struct {
 	camera  string
 	spec    SourceSpec
-	source  Source
+	sources []Source // of the URL, and of the fallback if there is one
 	ring    *ring.Ring
 	options *Options
 	logger  *slog.Logger
@@ -56,7 +56,7 @@ type puller struct {
 
 func newPuller(camera string, spec SourceSpec, onDemand bool, options *Options) *puller {
 	p := &puller{
-		camera: camera, spec: spec, source: options.Open(spec),
+		camera: camera, spec: spec, sources: []Source{options.Open(spec)},
 		ring:     ring.New(options.Ring),
 		options:  options,
 		logger:   options.Logger.With("camera", camera, "source", spec.Name),
@@ -66,6 +66,11 @@ func newPuller(camera string, spec SourceSpec, onDemand bool, options *Options) 
 		timeline: timeline.New(0),
 		state:    StateConnecting,
 		since:    options.Now(),
+	}
+	if spec.FallbackURL != "" {
+		fallback := spec
+		fallback.URL, fallback.FallbackURL = spec.FallbackURL, ""
+		p.sources = append(p.sources, options.Open(fallback))
 	}
 	p.backoff = Backoff{Min: options.BackoffMin, Max: options.BackoffMax, Random: options.Random}
 	return p
@@ -94,7 +99,7 @@ func (p *puller) Run(ctx context.Context) {
 			attached = true
 		}
 		p.set(StateConnecting, "")
-		err := p.pullOnce(ctx)
+		err := p.pullAny(ctx)
 		if ctx.Err() == nil && !errors.Is(err, errRestart) && !errors.Is(err, errQuiet) {
 			p.wait(ctx, err)
 		}
@@ -127,8 +132,22 @@ func (p *puller) wait(ctx context.Context, err error) {
 // errRestart is the cause with which a pull is cancelled on request.
 var errRestart = errors.New("restarted by request")
 
+// pullAny runs one connection, over the fallback URL if the first brings no frame.
+func (p *puller) pullAny(ctx context.Context) error {
+	err := p.pullOnce(ctx, 0)
+	if len(p.sources) == 1 || ctx.Err() != nil || errors.Is(err, errRestart) || errors.Is(err, errQuiet) || p.feed.firstAt.Load() != 0 {
+		return err
+	}
+	p.logger.Info("trying the fallback", "err", err)
+	fallbackErr := p.pullOnce(ctx, 1)
+	if p.feed.firstAt.Load() != 0 {
+		return fallbackErr
+	}
+	return fmt.Errorf("%w; the fallback: %w", err, fallbackErr)
+}
+
 // pullOnce runs one connection and watches it. The error is never nil.
-func (p *puller) pullOnce(parent context.Context) error {
+func (p *puller) pullOnce(parent context.Context, which int) error {
 	release, err := p.options.Dials.acquire(parent)
 	if err != nil {
 		return err
@@ -138,14 +157,14 @@ func (p *puller) pullOnce(parent context.Context) error {
 	defer cancel(nil)
 	feed := &Feed{
 		Pool: p.options.Pool, Timeline: p.timeline, Logger: p.logger,
-		ring: p.ring, puller: p, connected: release, seq: &p.seq,
+		ring: p.ring, puller: p, connected: release, seq: &p.seq, fallback: which > 0,
 	}
 	p.mu.Lock()
 	p.feed = feed
 	p.mu.Unlock()
 	started := p.options.Now()
 	done := make(chan error, 1)
-	go func() { done <- p.guard(ctx, feed) }()
+	go func() { done <- p.guard(ctx, p.sources[which], feed) }()
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
 	for {
@@ -167,14 +186,14 @@ func (p *puller) pullOnce(parent context.Context) error {
 }
 
 // guard turns a panic into an error: a bad camera never costs another camera.
-func (p *puller) guard(ctx context.Context, feed *Feed) (err error) {
+func (p *puller) guard(ctx context.Context, source Source, feed *Feed) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			p.logger.Error("pulling a camera failed inside Drover", "panic", reason, "stack", string(debug.Stack()))
 			err = &PullError{Step: "read", Message: "Drover failed on what this camera sends: please report it with the log", RetryAfter: p.options.BackoffMax}
 		}
 	}()
-	return p.source.Pull(ctx, feed)
+	return source.Pull(ctx, feed)
 }
 
 // ended puts a connection's end into words, and forgives earlier failures where
@@ -297,6 +316,7 @@ func (p *puller) status() SourceStatus {
 	if feed == nil {
 		return s
 	}
+	s.OnFallback = feed.fallback
 	if t := feed.transport.Load(); t != nil {
 		s.Transport = *t
 	}

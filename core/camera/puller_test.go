@@ -227,6 +227,43 @@ func TestPicturesWithoutKeyframesAreSaidSo(t *testing.T) {
 	})
 }
 
+func TestTheFallbackIsPulledWhileTheURLFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		minute := func(ctx context.Context, feed *Feed) error {
+			ctx, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			return stream(time.Hour, 0)(ctx, feed)
+		}
+		main := &fakeSource{pulls: []func(context.Context, *Feed) error{refuse, stream(time.Hour, 0)}}
+		other := &fakeSource{pulls: []func(context.Context, *Feed) error{minute}}
+		options := Options{
+			Open: func(spec SourceSpec) Source {
+				if spec.URL == "rtsp://other/" {
+					return other
+				}
+				return main
+			},
+			Store: &memoryStore{}, Pool: media.NewPool(), Random: func() float64 { return 0.999 },
+		}
+		options.fill()
+		p := newPuller("door", SourceSpec{Name: "main", URL: "rtsp://main/", FallbackURL: "rtsp://other/"}, false, &options)
+		defer p.ring.Close()
+		ctx, stop := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		go func() { defer close(done); p.Run(ctx) }()
+		time.Sleep(30 * time.Second)
+		if s := p.status(); s.State != StateLive || !s.OnFallback {
+			t.Errorf("while the URL fails: %s, on the fallback %t", s.State, s.OnFallback)
+		}
+		time.Sleep(40 * time.Second)
+		if s := p.status(); s.State != StateLive || s.OnFallback {
+			t.Errorf("after the fallback's end: %s, on the fallback %t", s.State, s.OnFallback)
+		}
+		stop()
+		<-done
+	})
+}
+
 func TestASlowCameraIsNotStalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pulling(t, &fakeSource{pulls: []func(context.Context, *Feed) error{func(ctx context.Context, feed *Feed) error {

@@ -57,11 +57,13 @@ type Spec struct {
 
 // SourceSpec is one stream of a camera.
 type SourceSpec struct {
-	Name      string // "main", "sub", …
-	URL       string // rtsp:// or rtsps://, never with a login: Normalize moves it out
-	Username  string
-	Password  secret.String
-	Transport Transport
+	Name string // "main", "sub", …
+	URL  string // rtsp:// or rtsps://, never with a login: Normalize moves it out
+	// FallbackURL is pulled while URL fails, with the same login; "" for none.
+	FallbackURL string
+	Username    string
+	Password    secret.String
+	Transport   Transport
 }
 
 // RecordSpec says when a camera is recorded and how long that is kept.
@@ -181,6 +183,9 @@ func (s *SourceSpec) normalize(index, count int) error {
 	if err := s.normalizeURL(field); err != nil {
 		return err
 	}
+	if err := s.normalizeFallback(field("fallback_url")); err != nil {
+		return err
+	}
 	if len(s.Username) > MaxLoginBytes || len(s.Password.Reveal()) > MaxLoginBytes {
 		return fieldError(field("username"), "user name and password have at most %d bytes each", MaxLoginBytes)
 	}
@@ -195,22 +200,9 @@ func (s *SourceSpec) normalizeURL(field func(string) string) error {
 	if s.URL == "" {
 		return fieldError(field("url"), "is missing: give the camera's RTSP URL, for example rtsp://192.168.1.20/stream1")
 	}
-	if len(s.URL) > MaxURLBytes {
-		return fieldError(field("url"), "is longer than %d bytes", MaxURLBytes)
-	}
-	u, err := url.Parse(s.URL)
+	u, err := parseURL(s.URL, field("url"))
 	if err != nil {
-		// The parser's own text would quote the URL, password and all.
-		return fieldError(field("url"), "cannot be read: write special characters of the password percent-encoded (@ as %%40, # as %%23, / as %%2F), or give username and password as fields of their own")
-	}
-	if u.Scheme != "rtsp" && u.Scheme != "rtsps" {
-		return fieldError(field("url"), "must begin with rtsp:// or rtsps://")
-	}
-	if u.Hostname() == "" {
-		return fieldError(field("url"), "has no host")
-	}
-	if u.Fragment != "" || strings.Contains(s.URL, "#") {
-		return fieldError(field("url"), "has a # in it: write it as %%23")
+		return err
 	}
 	if u.User != nil {
 		if s.Username == "" {
@@ -223,4 +215,41 @@ func (s *SourceSpec) normalizeURL(field func(string) string) error {
 		s.URL = u.String()
 	}
 	return nil
+}
+
+func (s *SourceSpec) normalizeFallback(field string) error {
+	s.FallbackURL = strings.TrimSpace(s.FallbackURL)
+	if s.FallbackURL == "" {
+		return nil
+	}
+	u, err := parseURL(s.FallbackURL, field)
+	if err != nil {
+		return err
+	}
+	if u.User != nil {
+		return fieldError(field, "has a login in it: it is pulled with that of the source")
+	}
+	return nil
+}
+
+// parseURL checks the URL of a stream.
+func parseURL(text, field string) (*url.URL, error) {
+	if len(text) > MaxURLBytes {
+		return nil, fieldError(field, "is longer than %d bytes", MaxURLBytes)
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		// The parser's own text would quote the URL, password and all.
+		return nil, fieldError(field, "cannot be read: write special characters of the password percent-encoded (@ as %%40, # as %%23, / as %%2F), or give username and password as fields of their own")
+	}
+	if u.Scheme != "rtsp" && u.Scheme != "rtsps" {
+		return nil, fieldError(field, "must begin with rtsp:// or rtsps://")
+	}
+	if u.Hostname() == "" {
+		return nil, fieldError(field, "has no host")
+	}
+	if u.Fragment != "" || strings.Contains(text, "#") {
+		return nil, fieldError(field, "has a # in it: write it as %%23")
+	}
+	return u, nil
 }

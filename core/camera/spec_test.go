@@ -40,6 +40,8 @@ func TestNormalize(t *testing.T) {
 		{"too long", one("rtsp://camera/" + long), "url", "", "", ""},
 		{"bad transport", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsp://c/", Transport: "sctp"}}}, "transport", "", "", ""},
 		{"line break in the password", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsp://c/", Password: secret.New("a\r\nb")}}}, "username", "", "", ""},
+		{"a fallback", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsp://c/", FallbackURL: "http://c/"}}}, "fallback_url", "", "", ""},
+		{"a login in the fallback", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsp://c/", FallbackURL: "rtsp://a:b@c/"}}}, "fallback_url", "", "", ""},
 		{"two of a name", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsp://c/"}, {Name: "main", URL: "rtsp://c/"}}}, "sources[1].name", "", "", ""},
 		{"a bad second source", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsp://c/"}, {URL: "x"}}}, "sources[1].url", "", "", ""},
 		{"bad record mode", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsp://c/"}}, Record: RecordSpec{Mode: "always"}}, "record.mode", "", "", ""},

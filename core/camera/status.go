@@ -30,6 +30,7 @@ type SourceStatus struct {
 	Since       time.Time
 	Error       string
 	Transport   Transport // the one in use, or last in use; "" before the first
+	OnFallback  bool      // the fallback URL is in use, or was last
 	Tracks      []TrackStatus
 	GOP         time.Duration // between the last two keyframes; 0 if unknown
 	LastFrameAt time.Time     // zero before the first

@@ -118,13 +118,13 @@ func (r *cameraReader) fields(e entry) {
 			r.labels(f, key)
 		case "sources":
 			r.sources(f, key)
-		case "url", "username", "password", "transport":
+		case "url", "fallback_url", "username", "password", "transport":
 			if singleKey == "" {
 				singleKey = f.name
 			}
 			r.source(f, key, &single)
 		default:
-			r.unknown(f, key, prefixed(r.key, "name", "enabled", "on_demand", "record", "labels", "sources", "url", "username", "password", "transport"))
+			r.unknown(f, key, prefixed(r.key, "name", "enabled", "on_demand", "record", "labels", "sources", "url", "fallback_url", "username", "password", "transport"))
 		}
 	}
 	switch sourcesLine, several := r.lines["sources"]; {
@@ -152,6 +152,8 @@ func (r *cameraReader) source(f entry, key string, into *camera.SourceSpec) {
 			into.Name = v
 		case "url":
 			into.URL = v
+		case "fallback_url":
+			into.FallbackURL = v
 		case "username":
 			into.Username = v
 		case "password":
@@ -179,10 +181,10 @@ func (r *cameraReader) sources(f entry, key string) {
 		for _, s := range r.entries(node, sourceKey) {
 			r.lines[join(field, s.name)] = s.line
 			switch s.name {
-			case "name", "url", "username", "password", "transport":
+			case "name", "url", "fallback_url", "username", "password", "transport":
 				r.source(s, join(sourceKey, s.name), &spec)
 			default:
-				r.unknown(s, join(sourceKey, shown(s.name)), prefixed(sourceKey, "name", "url", "username", "password", "transport"))
+				r.unknown(s, join(sourceKey, shown(s.name)), prefixed(sourceKey, "name", "url", "fallback_url", "username", "password", "transport"))
 			}
 		}
 		r.spec.Sources = append(r.spec.Sources, spec)

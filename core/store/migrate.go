@@ -44,7 +44,8 @@ func migrations() []string {
 		CREATE TABLE epochs (
 			camera TEXT PRIMARY KEY,
 			epoch  INTEGER NOT NULL
-		) STRICT, WITHOUT ROWID;`,
+		) STRICT, WITHOUT ROWID;`, `
+		ALTER TABLE sources ADD COLUMN fallback_url TEXT NOT NULL DEFAULT '';`,
 	}
 }
 
