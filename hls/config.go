@@ -27,6 +27,11 @@ type EpochStore interface {
 	// the highest number it has ever returned for the camera, whichever is
 	// higher. The number is remembered over restarts.
 	NextEpoch(ctx context.Context, camera string) (int64, error)
+
+	// ReserveDiscontinuities returns the first of count numbers, which are higher
+	// than all that were ever reserved for the camera. That is remembered over
+	// restarts.
+	ReserveDiscontinuities(ctx context.Context, camera string, count int64) (first int64, err error)
 }
 
 // Config is how segments are made and kept. Zero fields take their defaults.

@@ -39,6 +39,6 @@
 //
 // Names of segments hold the epoch, of which an EpochStore gives a higher one to
 // each run. The media sequence of a run begins at a number made of its epoch,
-// which grows faster than segments can, and so does the discontinuity sequence,
-// of which there cannot be more than segments. See sequence.go.
+// which grows faster than segments can; its discontinuity sequence at one that
+// the store has kept for it. See sequence.go.
 package hls

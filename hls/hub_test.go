@@ -189,6 +189,10 @@ func (brokenStore) NextEpoch(context.Context, string) (int64, error) {
 	return 0, errors.New("disk full")
 }
 
+func (brokenStore) ReserveDiscontinuities(context.Context, string, int64) (int64, error) {
+	return 0, errors.New("disk full")
+}
+
 func TestStoreThatFailsCostsNoPicture(t *testing.T) {
 	hub := newHub(t, Config{Epochs: brokenStore{}})
 	r, s := camera(t)
@@ -201,7 +205,12 @@ func TestStoreThatFailsCostsNoPicture(t *testing.T) {
 
 // countingStore gives epochs by a clock that never moves.
 type countingStore struct {
-	epoch atomic.Int64
+	epoch         atomic.Int64
+	discontinuity atomic.Int64
+}
+
+func (c *countingStore) ReserveDiscontinuities(_ context.Context, _ string, count int64) (int64, error) {
+	return c.discontinuity.Add(count) - count, nil
 }
 
 func (c *countingStore) NextEpoch(context.Context, string) (int64, error) {
@@ -212,11 +221,11 @@ func TestLedgerAsksRarelyWhileTheClockRuns(t *testing.T) {
 	now := int64(rigEpoch)
 	asked := 0
 	store := epochFunc(func() int64 { asked++; return now })
-	l := &ledger{epochs: store, camera: "door", highest: now}
+	l := &ledger{epochs: store, camera: "door", highest: now, discontinuity: reservedDiscontinuities}
 	first := sequenceOf(now)
 	for i := range uint64(43200) { // a day of 2 s segments
 		now += 2000
-		l.used(t.Context(), first+i)
+		l.used(t.Context(), first+i, 0)
 		l.wait()
 		if i > 8 && first+i >= sequenceOf(l.highest) {
 			t.Fatalf("after %d segments a run that began now would begin below them", i)
@@ -230,6 +239,32 @@ func TestLedgerAsksRarelyWhileTheClockRuns(t *testing.T) {
 type epochFunc func() int64
 
 func (f epochFunc) NextEpoch(context.Context, string) (int64, error) { return f(), nil }
+
+func (f epochFunc) ReserveDiscontinuities(context.Context, string, int64) (int64, error) {
+	return 0, errors.New("not needed here")
+}
+
+func TestLedgerReservesDiscontinuitiesBeforeTheyAreUsed(t *testing.T) {
+	now := int64(rigEpoch)
+	store := &clockEpochs{now: func() time.Time { return time.UnixMilli(now) }}
+	reserve := func() int64 {
+		first, err := store.ReserveDiscontinuities(t.Context(), "door", reservedDiscontinuities)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return first
+	}
+	first := reserve()
+	l := &ledger{epochs: store, camera: "door", highest: now, discontinuity: first + reservedDiscontinuities}
+	for i := range int64(10 * reservedDiscontinuities) {
+		l.used(t.Context(), sequenceOf(now), uint64(first+i))
+		l.wait()
+	}
+	last := first + 10*reservedDiscontinuities - 1
+	if next := reserve(); next <= last || next > last+2*reservedDiscontinuities {
+		t.Errorf("the next run begins at %d, after %d", next, last)
+	}
+}
 
 func TestRingThatClosesEndsItsMuxerAlone(t *testing.T) {
 	hub := newHub(t, Config{Epochs: &countingStore{}})

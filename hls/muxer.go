@@ -37,14 +37,9 @@ func newMuxer(camera, source string, r *ring.Ring, config *Config, changed func(
 // published. floor is the least number of its first segment; the least number of
 // a next run is returned.
 func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) {
-	epoch, err := m.config.Epochs.NextEpoch(ctx, m.camera)
-	if err != nil {
-		if ctx.Err() != nil {
-			return floor, ctx.Err()
-		}
-		// The live picture does not depend on the disk.
-		m.log.Warn("no epoch from the store, going by the clock", "err", err)
-		epoch = m.config.Now().UnixMilli()
+	first := m.firstNumbers(ctx, floor)
+	if ctx.Err() != nil {
+		return floor, ctx.Err()
 	}
 	sub, err := m.ring.Subscribe(ring.Options{Name: "hls", Start: ring.StartOldest})
 	if errors.Is(err, ring.ErrClosed) {
@@ -55,9 +50,12 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 	}
 	defer sub.Close()
 
-	ledger := &ledger{epochs: m.config.Epochs, camera: m.camera, highest: epoch}
+	ledger := &ledger{
+		epochs: m.config.Epochs, camera: m.camera,
+		highest: first.epoch, discontinuity: int64(first.discontinuity) + reservedDiscontinuities,
+	}
 	defer ledger.wait()
-	p := newPipeline(m, epoch, max(floor, sequenceOf(epoch)))
+	p := newPipeline(m, first)
 	defer p.end()
 
 	// What the ring holds becomes one playlist: its target comes from all of it.
@@ -72,9 +70,23 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 			p.segmenter.push(item)
 		}
 		if backlog <= 1 && p.publish() {
-			ledger.used(ctx, p.window.next)
+			ledger.used(ctx, p.window.next, p.window.lastDiscontinuity())
 		}
 	}
+}
+
+// firstNumbers asks the store where a run begins. The live picture does not depend
+// on the disk: without an answer it goes by the clock.
+func (m *Muxer) firstNumbers(ctx context.Context, floor uint64) numbers {
+	epoch, err := m.config.Epochs.NextEpoch(ctx, m.camera)
+	if err != nil {
+		epoch = m.config.Now().UnixMilli()
+	}
+	discontinuity, reserveErr := m.config.Epochs.ReserveDiscontinuities(ctx, m.camera, reservedDiscontinuities)
+	if err = errors.Join(err, reserveErr); err != nil && ctx.Err() == nil {
+		m.log.Warn("no numbers from the store, going by the clock", "err", err)
+	}
+	return numbers{epoch: epoch, sequence: max(floor, sequenceOf(epoch)), discontinuity: uint64(discontinuity)}
 }
 
 // A pipeline is one run of a muxer. It belongs to one goroutine.
@@ -85,8 +97,8 @@ type pipeline struct {
 	ready     []*segment // made and not yet published; the pipeline holds a reference
 }
 
-func newPipeline(m *Muxer, epoch int64, first uint64) *pipeline {
-	p := &pipeline{Muxer: m, window: newWindow(m.source, m.config, epoch, first)}
+func newPipeline(m *Muxer, first numbers) *pipeline {
+	p := &pipeline{Muxer: m, window: newWindow(m.source, m.config, first)}
 	p.segmenter = &segmenter{
 		source: m.source, config: m.config, log: m.log, drops: &m.drops, held: &m.held, longest: p.window.longest,
 		emit: func(s *segment) { p.ready = append(p.ready, s) },

@@ -163,6 +163,8 @@ type rig struct {
 	missed   uint64
 	checker  *conform.Checker
 	watching bool
+
+	discontinuity uint64 // discontinuity sequence of the next run
 }
 
 const rigEpoch = 1_790_000_000_000
@@ -208,7 +210,8 @@ func (r *rig) start(epoch int64) {
 	if r.pipeline != nil {
 		r.pipeline.end()
 	}
-	r.pipeline = newPipeline(r.muxer, epoch, sequenceOf(epoch))
+	r.pipeline = newPipeline(r.muxer, numbers{epoch: epoch, sequence: sequenceOf(epoch), discontinuity: r.discontinuity})
+	r.discontinuity += reservedDiscontinuities
 }
 
 type lookup map[string]*Camera

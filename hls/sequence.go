@@ -23,12 +23,26 @@ func sequenceOf(epoch int64) uint64 {
 	return uint64(max(0, epoch-sequenceZero) / sequenceTick)
 }
 
+// numbers are where a run begins.
+type numbers struct {
+	epoch         int64
+	sequence      uint64 // of its first segment
+	discontinuity uint64 // discontinuity sequence of that
+}
+
+// Discontinuity sequences are counted, not made of the clock: hls.js keeps an
+// array with an entry for each up to the present one, and copies it as a whole,
+// so that a page with numbers of the clock's size did nothing else. A run
+// reserves a few of them, and more when it has used these up.
+const reservedDiscontinuities = 32
+
 // clockEpochs gives epochs by the clock, higher than all it gave before.
 type clockEpochs struct {
 	now func() time.Time
 
-	mu      sync.Mutex
-	highest int64 // over all cameras: numbers need to grow, not to be dense
+	mu              sync.Mutex
+	highest         int64 // over all cameras: numbers need to grow, not to be dense
+	discontinuities int64 // likewise
 }
 
 // NextEpoch implements EpochStore.
@@ -39,41 +53,78 @@ func (c *clockEpochs) NextEpoch(context.Context, string) (int64, error) {
 	return c.highest, nil
 }
 
+// ReserveDiscontinuities implements EpochStore.
+func (c *clockEpochs) ReserveDiscontinuities(_ context.Context, _ string, count int64) (first int64, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first = c.discontinuities
+	c.discontinuities += count
+	return first, nil
+}
+
 // A ledger sees to it that the numbers of a run stay below those at which the
-// next one will begin. It asks the store for another epoch, only to have it
-// remembered, before the run's numbers reach the last. By the clock that number
-// has grown eight times as fast as those used, so that it asks a few times in
-// all.
+// next one will begin. Before the run's numbers reach the last it asks the store
+// for more, only to have them remembered. By the clock a media sequence has grown
+// eight times as fast as the numbers used, so that it asks a few times in all.
 type ledger struct {
 	epochs EpochStore
 	camera string
 
-	mu      sync.Mutex
-	highest int64 // epoch that the store is known to remember
-	asking  bool
-	asked   sync.WaitGroup
+	mu            sync.Mutex
+	highest       int64 // epoch that the store is known to remember
+	discontinuity int64 // the store is known to remember all below
+	asking        bool
+	asked         sync.WaitGroup
 }
 
-// ledgerMargin is how far ahead of the numbers used the store must be.
-const ledgerMargin = 8
+// How far ahead of the numbers used the store must be.
+const (
+	ledgerMargin        = 8
+	discontinuityMargin = reservedDiscontinuities / 4
+)
 
-// used notes the newest number used. It never waits for the store.
-func (l *ledger) used(ctx context.Context, sequence uint64) {
+// used notes the newest numbers used. It never waits for the store.
+func (l *ledger) used(ctx context.Context, sequence, discontinuity uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.asking || sequence+ledgerMargin < sequenceOf(l.highest) {
+	epoch := sequence+ledgerMargin >= sequenceOf(l.highest)
+	reserve := int64(discontinuity)+discontinuityMargin >= l.discontinuity
+	if l.asking || !epoch && !reserve {
 		return
 	}
 	l.asking = true
 	l.asked.Go(func() {
-		epoch, err := l.epochs.NextEpoch(ctx, l.camera)
+		// What fails is asked for again with the next segment.
+		if epoch {
+			l.askEpoch(ctx)
+		}
+		if reserve {
+			l.askDiscontinuities(ctx)
+		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.asking = false
-		if err == nil { // if not, the next segment asks again
-			l.highest = max(l.highest, epoch)
-		}
 	})
+}
+
+func (l *ledger) askEpoch(ctx context.Context) {
+	epoch, err := l.epochs.NextEpoch(ctx, l.camera)
+	if err != nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.highest = max(l.highest, epoch)
+}
+
+func (l *ledger) askDiscontinuities(ctx context.Context) {
+	first, err := l.epochs.ReserveDiscontinuities(ctx, l.camera, reservedDiscontinuities)
+	if err != nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.discontinuity = max(l.discontinuity, first+reservedDiscontinuities)
 }
 
 // wait returns when no question is under way.

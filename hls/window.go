@@ -30,8 +30,19 @@ type window struct {
 	buf     []byte
 }
 
-func newWindow(source string, config *Config, epoch int64, first uint64) *window {
-	return &window{source: source, config: config, epoch: epoch, next: first, discontinuity: first}
+func newWindow(source string, config *Config, first numbers) *window {
+	return &window{source: source, config: config, epoch: first.epoch, next: first.sequence, discontinuity: first.discontinuity}
+}
+
+// lastDiscontinuity is the discontinuity sequence of the newest segment.
+func (w *window) lastDiscontinuity() uint64 {
+	last := w.discontinuity
+	for _, s := range w.listed {
+		if s.discontinuity {
+			last++
+		}
+	}
+	return last
 }
 
 // longest is the longest segment that does not end the playlist's life.

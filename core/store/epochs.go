@@ -18,3 +18,16 @@ func (s *Store) NextEpoch(ctx context.Context, camera string) (int64, error) {
 	})
 	return epoch, err
 }
+
+// ReserveDiscontinuities returns the first of count numbers for a camera's HLS
+// discontinuity sequences, all of them higher than any before, over restarts too.
+// That is on disk when they are returned.
+func (s *Store) ReserveDiscontinuities(ctx context.Context, camera string, count int64) (first int64, err error) {
+	err = s.write(ctx, "discontinuities of "+camera, func(ctx context.Context, tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `
+			INSERT INTO epochs (camera, epoch, discontinuity) VALUES (?1, 0, ?2)
+			ON CONFLICT (camera) DO UPDATE SET discontinuity = discontinuity + ?2
+			RETURNING discontinuity - ?2`, camera, count).Scan(&first)
+	})
+	return first, err
+}

@@ -45,7 +45,9 @@ func migrations() []string {
 			camera TEXT PRIMARY KEY,
 			epoch  INTEGER NOT NULL
 		) STRICT, WITHOUT ROWID;`, `
-		ALTER TABLE sources ADD COLUMN fallback_url TEXT NOT NULL DEFAULT '';`,
+		ALTER TABLE sources ADD COLUMN fallback_url TEXT NOT NULL DEFAULT '';`, `
+		-- The first discontinuity sequence that no playlist of the camera has had.
+		ALTER TABLE epochs ADD COLUMN discontinuity INTEGER NOT NULL DEFAULT 0;`,
 	}
 }
 

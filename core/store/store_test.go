@@ -208,6 +208,33 @@ func TestAnEpochOnlyGrows(t *testing.T) {
 	}
 }
 
+func TestNoDiscontinuityIsReservedTwice(t *testing.T) {
+	dir := t.TempDir()
+	var got []int64
+	for range 2 {
+		s := open(t, dir)
+		for _, reserve := range []struct {
+			camera string
+			count  int64
+		}{{"door", 32}, {"yard", 5}, {"door", 1}} {
+			first, err := s.ReserveDiscontinuities(t.Context(), reserve.camera, reserve.count)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, first)
+		}
+		if _, err := s.NextEpoch(t.Context(), "door"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []int64{0, 0, 32, 33, 5, 65}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 func TestAnEpochOutlivesItsCamera(t *testing.T) {
 	s := open(t, t.TempDir())
 	if err := s.AddCamera(t.Context(), spec(t, "door", nil)); err != nil {
