@@ -55,11 +55,10 @@ func embedded(addr netip.Addr) netip.Addr {
 	return addr
 }
 
-// dial connects to the host of a URL. It is the only place that dials: a name
-// is resolved first, the policy is asked about each address, and the very
-// address that was asked about is dialled. TLS, and what later wraps a
-// connection, is added here too.
-func (o *Options) dial(ctx context.Context, to target) (net.Conn, netip.Addr, error) {
+// dial connects to the host of a URL, at a port of it. It is where names are
+// resolved: the policy is asked about each address, and the very address that
+// was asked about is dialled. TLS is added here too.
+func (o *Options) dial(ctx context.Context, to target, port uint16) (net.Conn, netip.Addr, error) {
 	addrs, err := resolve(ctx, to.hostname())
 	if err != nil {
 		return nil, netip.Addr{}, err
@@ -70,9 +69,9 @@ func (o *Options) dial(ctx context.Context, to target) (net.Conn, netip.Addr, er
 			refused = fmt.Errorf("%w: %w", ErrAddress, why)
 			continue
 		}
-		conn, err := o.dialAddr(ctx, to, netip.AddrPortFrom(addr, to.port()), len(addrs)-i)
+		conn, err := o.dialAddr(ctx, to, netip.AddrPortFrom(addr, port), len(addrs)-i)
 		if err == nil {
-			return conn, addr.Unmap(), nil
+			return conn, addr, nil
 		}
 		failed = err
 		if ctx.Err() != nil {
@@ -102,7 +101,8 @@ func resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	return addrs[:min(len(addrs), maxAddrs)], nil
 }
 
-// dialAddr gives one of several addresses its share of the time.
+// dialAddr connects to an address that the policy let pass. It gives one of
+// several addresses its share of the time.
 func (o *Options) dialAddr(ctx context.Context, to target, addr netip.AddrPort, left int) (net.Conn, error) {
 	if deadline, ok := ctx.Deadline(); ok && left > 1 {
 		var cancel context.CancelFunc
@@ -123,7 +123,7 @@ func (o *Options) dialAddr(ctx context.Context, to target, addr netip.AddrPort, 
 	secured := tls.Client(conn, config)
 	if err := secured.HandshakeContext(ctx); err != nil {
 		_ = conn.Close()
-		return nil, err
+		return nil, handshakeError(err)
 	}
 	return secured, nil
 }

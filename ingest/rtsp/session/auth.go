@@ -18,6 +18,7 @@ import (
 type login struct {
 	username string
 	password secret.String
+	noBasic  bool // the password itself is not sent
 
 	chosen   *challenge // nil before the first challenge
 	accepted bool       // the server took an answer to chosen
@@ -32,7 +33,7 @@ func (l *login) none() bool { return l.username == "" && l.password.IsZero() }
 // become too old. Never else, since many cameras lock after a few failures.
 func (l *login) renew(reply *message, answered bool) bool {
 	best := strongest(parseChallenges(reply.values("WWW-Authenticate")))
-	if best == nil || l.none() {
+	if best == nil || l.none() || (l.noBasic && best.scheme == "basic") {
 		return false
 	}
 	stale := strings.EqualFold(best.params["stale"], "true")

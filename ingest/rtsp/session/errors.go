@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -61,7 +60,8 @@ type Error struct {
 	// ErrSessionLimit the time in which it forgets a session. 0: no wish.
 	RetryAfter time.Duration
 
-	detail string // overrides the usual hint
+	detail string       // overrides the usual hint
+	post   *postRefusal // of a tunnel that was refused late, or nil
 }
 
 // Error implements error.
@@ -128,8 +128,6 @@ func (e *Error) Hint() string {
 		return "the camera sends broken data: try another transport, or newer firmware"
 	case ErrNotRTSP:
 		return "what answers there does not speak RTSP: check the port, usually 554"
-	case ErrCertificate:
-		return "the camera's certificate is not trusted: give the camera one that is, or use rtsp:// in a network that you trust"
 	case ErrClosed:
 		return "the session was closed"
 	}
@@ -142,6 +140,12 @@ func (e *Error) Hint() string {
 		return "the camera refused the request: check the URL"
 	}
 	return "the connection to the camera was lost"
+}
+
+// isRefusal reports whether an error is an answer of the camera.
+func isRefusal(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Status != 0
 }
 
 // fail names the step of an error, and its kind where the cause tells it.
@@ -167,9 +171,9 @@ func fail(ctx context.Context, step Step, err error) error {
 			return &Error{Step: step, Kind: kind, Err: err}
 		}
 	}
-	var untrusted *tls.CertificateVerificationError
+	var untrusted *certificateError
 	if errors.As(err, &untrusted) {
-		return &Error{Step: step, Kind: ErrCertificate, Err: untrusted.Err}
+		return &Error{Step: step, Kind: ErrCertificate, Err: untrusted.err, detail: untrusted.hint()}
 	}
 	var timeout net.Error
 	if errors.Is(err, os.ErrDeadlineExceeded) || (errors.As(err, &timeout) && timeout.Timeout()) {

@@ -10,6 +10,8 @@ type Media struct {
 	Control   string   // as in the SDP, not resolved
 	Formats   []Format // in the camera's order of preference; may be empty
 	Direction string   // "", "sendrecv", "sendonly", "recvonly", "inactive"
+
+	multicast multicastOffer
 }
 
 // A Format is one way in which a media may be coded.

@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"errors"
+	"net"
+	"net/netip"
 	"strings"
 )
 
@@ -40,7 +42,7 @@ func hopError(err error, hop int) error {
 // describe has one conversation up to the description. It returns where the
 // camera sends us instead, if it does.
 func (s *Session) describe(ctx context.Context, to, first target) (next *target, err error) {
-	if err := s.connect(ctx, to, first); err != nil {
+	if err := s.greet(ctx, to, first); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -48,9 +50,6 @@ func (s *Session) describe(ctx context.Context, to, first target) (next *target,
 			_ = s.talk.conn.Close()
 		}
 	}()
-	if err := s.askOptions(ctx, to); err != nil {
-		return nil, err
-	}
 	reply, err := s.talk.do(ctx, "DESCRIBE", to.String(), header{"Accept", "application/sdp"})
 	if err != nil {
 		return nil, fail(ctx, StepDescribe, err)
@@ -69,18 +68,51 @@ func (s *Session) describe(ctx context.Context, to, first target) (next *target,
 	return nil, s.understand(to, reply)
 }
 
+// maxGreetings bounds how often a tunnel is opened for whose POST the nonce was
+// too old.
+const maxGreetings = 3
+
+// greet connects, and asks what the camera can do.
+func (s *Session) greet(ctx context.Context, to, first target) error {
+	s.first, s.httpLogins = first, nil // what another server said is not for this one
+	for attempt := 1; ; attempt++ {
+		if err := s.connect(ctx, to, first); err != nil {
+			return err
+		}
+		err := s.askOptions(ctx, to)
+		if err == nil {
+			return nil
+		}
+		_ = s.talk.conn.Close()
+		var e *Error
+		if attempt == maxGreetings || !errors.As(err, &e) || e.post == nil || !e.post.worthAnother() {
+			return err
+		}
+	}
+}
+
+// mayLogin reports whether the user's login is for a server.
+func (s *Session) mayLogin(to target) bool { return s.first.sameServer(to) }
+
 // connect begins a conversation with the server of a URL.
 func (s *Session) connect(ctx context.Context, to, first target) error {
 	dialCtx, cancel := context.WithTimeout(ctx, s.options.RequestTimeout)
 	defer cancel()
-	conn, peer, err := s.options.dial(dialCtx, to)
+	var conn net.Conn
+	var peer netip.Addr
+	var err error
+	if s.options.Transport == Tunnel {
+		conn, peer, err = s.openTunnel(dialCtx, to, to.String() != first.String())
+	} else {
+		conn, peer, err = s.options.dial(dialCtx, to, to.port())
+	}
 	if err != nil {
-		if ctx.Err() == nil && dialCtx.Err() != nil {
+		if ctx.Err() == nil && dialCtx.Err() != nil && !isRefusal(err) {
 			return &Error{Step: StepConnect, Kind: ErrTimeout}
 		}
 		return fail(ctx, StepConnect, err)
 	}
-	s.peer = peer
+	s.peer = peer.Unmap().WithZone("")
 	s.talk = &conversation{
 		conn:      conn,
 		in:        newScanner(scanBufferBytes, s.plausible),
@@ -91,7 +123,7 @@ func (s *Session) connect(ctx context.Context, to, first target) error {
 		lifetime:  defaultLifetime,
 		early:     s.keepEarly,
 	}
-	if first.sameServer(to) {
+	if s.mayLogin(to) {
 		s.talk.login = login{username: s.options.Username, password: s.options.Password}
 	}
 	return nil

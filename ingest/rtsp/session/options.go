@@ -16,15 +16,22 @@ type Transport string
 
 // The transports of a session. Which to try next is the caller's decision.
 const (
-	TCP Transport = "tcp" // interleaved with the conversation
-	UDP Transport = "udp" // unicast, a pair of ports for each media
+	TCP       Transport = "tcp"       // interleaved with the conversation
+	UDP       Transport = "udp"       // unicast, a pair of ports for each media
+	Multicast Transport = "multicast" // UDP to a group that others may have joined too
+	Tunnel    Transport = "tunnel"    // as TCP, within a GET and a POST of HTTP
 )
 
 // Defaults of Options.
 const (
 	DefaultRequestTimeout = 10 * time.Second
 	DefaultReadTimeout    = 10 * time.Second
-	DefaultUserAgent      = "Drover"
+
+	// DefaultFirstPacketTimeout is how long UDP may take to get through; what
+	// comes later than that was dropped by a firewall.
+	DefaultFirstPacketTimeout = 5 * time.Second
+
+	DefaultUserAgent = "Drover"
 )
 
 // Options say which camera to talk to and how.
@@ -48,8 +55,9 @@ type Options struct {
 	// included. Default: DefaultAllowAddr.
 	AllowAddr func(netip.Addr) error
 
-	// TLSConfig is for rtsps. Default: the system's roots. ServerName is set
-	// to the host of the URL when it is empty.
+	// TLSConfig is for rtsps; TLSConfig makes those of other kinds of trust.
+	// Default: the system's roots. ServerName is set to the host of the URL
+	// when it is empty.
 	TLSConfig *tls.Config
 
 	// RequestTimeout bounds connecting, and the wait for each reply.
@@ -57,6 +65,14 @@ type Options struct {
 
 	// ReadTimeout is how long Run bears that no RTP packet comes.
 	ReadTimeout time.Duration
+
+	// FirstPacketTimeout is how long Run waits for the first, where that is
+	// less than ReadTimeout. Default: DefaultFirstPacketTimeout over UDP,
+	// ReadTimeout over the others.
+	FirstPacketTimeout time.Duration
+
+	// Buffers are what datagrams are read into. Sessions should share them.
+	Buffers *Buffers
 
 	UserAgent string
 	Logger    *slog.Logger
@@ -77,6 +93,15 @@ func (o Options) withDefaults() Options {
 	}
 	if o.ReadTimeout <= 0 {
 		o.ReadTimeout = DefaultReadTimeout
+	}
+	if o.FirstPacketTimeout <= 0 {
+		o.FirstPacketTimeout = o.ReadTimeout
+		if o.Transport == UDP || o.Transport == Multicast {
+			o.FirstPacketTimeout = DefaultFirstPacketTimeout
+		}
+	}
+	if o.Buffers == nil {
+		o.Buffers = NewBuffers(0)
 	}
 	if o.UserAgent == "" {
 		o.UserAgent = DefaultUserAgent

@@ -89,6 +89,11 @@ func isRTCPPacket(b []byte) bool {
 	return len(b) >= 4 && b[0]>>6 == 2 && b[1] >= 192 && b[1] <= 223
 }
 
+// isMixedRTCP tells RTCP among RTP by its type (RFC 5761 4).
+func isMixedRTCP(b []byte) bool {
+	return len(b) >= 2 && b[1] >= rtcpSenderReport && b[1] <= 204
+}
+
 // control reads a compound RTCP packet as far as reports need it. What does
 // not parse ends the reading.
 func (r *receiver) control(b []byte, arrival time.Time) {

@@ -9,10 +9,6 @@ import (
 )
 
 const (
-	// firstPacketTimeout is how long UDP may take to get through; what comes
-	// later than that was dropped by a firewall.
-	firstPacketTimeout = 5 * time.Second
-
 	// reportInterval is that of receiver reports (RFC 3550 6.2).
 	reportInterval = 5 * time.Second
 
@@ -169,16 +165,14 @@ func (s *Session) frame(h Handler, channel byte, payload []byte, now time.Time) 
 // packet hands on one packet, whatever way it came. The caller holds the
 // delivery.
 func (s *Session) packet(h Handler, t *track, control bool, b []byte, now time.Time) {
-	// RTCP among RTP is told by its type (RFC 5761 4).
-	if !control && len(b) >= 2 && b[1] >= rtcpSenderReport && b[1] <= 204 {
-		control = true
-	}
+	control = control || isMixedRTCP(b)
 	switch {
 	case control && isRTCPPacket(b):
 		t.receiver.control(b, now)
 		h.RTCP(t.media, b, now)
 	case !control && isRTPPacket(b):
 		t.receiver.packet(b, now)
+		t.window.watch(b)
 		s.lastRTP = now
 		h.RTP(t.media, b, now)
 	case len(b) > 0: // an empty packet is a keepalive
@@ -327,9 +321,7 @@ func (c *chores) checkSilence(now time.Time) (time.Time, error) {
 	limit, kind := c.s.options.ReadTimeout, ErrTimeout
 	if last.IsZero() {
 		last, kind = c.began, ErrNoPackets
-		if c.s.options.Transport == UDP {
-			limit = min(limit, firstPacketTimeout)
-		}
+		limit = min(limit, c.s.options.FirstPacketTimeout)
 	}
 	if until := last.Add(limit); now.Before(until) {
 		return until, nil

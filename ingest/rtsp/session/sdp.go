@@ -1,6 +1,7 @@
 package session
 
 import (
+	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -23,10 +24,11 @@ type description struct {
 func parseSDP(body []byte) description {
 	var d description
 	direction := ""
+	var common multicastOffer // of the whole session
 	var section *sdpMedia
 	finish := func() {
 		if section != nil {
-			d.medias = append(d.medias, section.media(len(d.medias), direction))
+			d.medias = append(d.medias, section.media(len(d.medias), direction, common))
 			section = nil
 		}
 	}
@@ -44,6 +46,12 @@ func parseSDP(body []byte) description {
 				return d
 			}
 			section = newSDPMedia(value)
+		case "c":
+			if section != nil {
+				section.multicast.group = parseConnection(value)
+			} else {
+				common.group = parseConnection(value)
+			}
 		case "a":
 			if section != nil {
 				section.attribute(value)
@@ -53,6 +61,8 @@ func parseSDP(body []byte) description {
 			switch name = strings.ToLower(strings.TrimSpace(name)); name {
 			case "control":
 				d.control = strings.TrimSpace(value)
+			case "source-filter":
+				common.source = parseSourceFilter(value)
 			case "sendrecv", "sendonly", "recvonly", "inactive":
 				direction = name
 			}
@@ -62,10 +72,35 @@ func parseSDP(body []byte) description {
 	return d
 }
 
+// parseConnection reads "IN IP4 239.1.2.3/127" and returns the group. What is
+// no group is of no use: where to talk to a camera is known.
+func parseConnection(text string) netip.Addr {
+	fields := strings.Fields(text)
+	if len(fields) < 3 {
+		return netip.Addr{}
+	}
+	host, _, _ := strings.Cut(fields[2], "/")
+	if addr := parseAddr(host); addr.IsMulticast() {
+		return addr
+	}
+	return netip.Addr{}
+}
+
+// parseSourceFilter reads "incl IN IP4 * 192.0.2.1" (RFC 4570). Of several
+// sources the first is taken.
+func parseSourceFilter(text string) netip.Addr {
+	fields := strings.Fields(text)
+	if len(fields) < 5 || !strings.EqualFold(fields[0], "incl") {
+		return netip.Addr{}
+	}
+	return parseAddr(fields[4])
+}
+
 // sdpMedia gathers one m= section.
 type sdpMedia struct {
 	kind, protocol     string
 	control, direction string
+	multicast          multicastOffer
 	numbers            []uint8 // payload types in the order of the m= line
 	rtpmap             map[uint8]string
 	fmtp               map[uint8]map[string]string
@@ -76,6 +111,12 @@ func newSDPMedia(line string) *sdpMedia {
 	fields := strings.Fields(line) // kind, port, protocol, formats
 	if len(fields) > 0 {
 		s.kind = strings.ToLower(fields[0])
+	}
+	if len(fields) > 1 {
+		port, _, _ := strings.Cut(fields[1], "/")
+		if n := positive(port); n <= 65535 {
+			s.multicast.port = n
+		}
 	}
 	if len(fields) > 2 {
 		s.protocol = strings.ToUpper(fields[2])
@@ -108,6 +149,8 @@ func (s *sdpMedia) attribute(text string) {
 		}
 	case "sendrecv", "sendonly", "recvonly", "inactive":
 		s.direction = name
+	case "source-filter":
+		s.multicast.source = parseSourceFilter(value)
 	case "rtpmap":
 		number, rest, _ := strings.Cut(value, " ")
 		if n, ok := payloadType(number); ok && len(s.rtpmap) < maxFormats {
@@ -138,12 +181,18 @@ func addParameters(to map[string]string, text string) {
 	}
 }
 
-func (s *sdpMedia) media(index int, direction string) Media {
+func (s *sdpMedia) media(index int, direction string, common multicastOffer) Media {
 	s.mendNumbers()
+	if !s.multicast.group.IsValid() {
+		s.multicast.group = common.group
+	}
+	if !s.multicast.source.IsValid() {
+		s.multicast.source = common.source
+	}
 	if s.direction != "" {
 		direction = s.direction
 	}
-	m := Media{Index: index, Kind: s.kind, Protocol: s.protocol, Control: s.control, Direction: direction}
+	m := Media{Index: index, Kind: s.kind, Protocol: s.protocol, Control: s.control, Direction: direction, multicast: s.multicast}
 	for _, number := range s.numbers {
 		m.Formats = append(m.Formats, s.format(number))
 	}

@@ -13,7 +13,6 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -32,15 +31,37 @@ type Handler interface {
 	BatchEnd()
 }
 
+// An Irregularity is what a network does to packets.
+type Irregularity uint8
+
+// The irregularities that a session tells.
+const (
+	Reordered     Irregularity = iota // came after a later one, and was put in order
+	Late                              // came when it had been given up, and was not handed on
+	Duplicate                         // had come before, and was not handed on
+	KernelDropped                     // came to this machine, whose receive buffer was full
+)
+
+// A Watcher is a Handler that wants to know what happened to packets on their
+// way. What is missing it sees by itself: the packets it is handed are in
+// order. Only UDP has irregularities.
+type Watcher interface {
+	// Irregular is called as the methods of a Handler are.
+	Irregular(media int, what Irregularity, packets int)
+}
+
 // A Session is a conversation with one camera. Its methods may be called from
 // any goroutine; all but Medias, Stats and Close wait for each other.
 type Session struct {
 	options Options
+	first   target // what the user asked for
 	target  target // what was described, after redirects
 	base    target // what controls are relative to
 	control target // the whole session
 	peer    netip.Addr
 	medias  []Media
+
+	httpLogins map[uint16]*login // by port, of a tunnel; owned by Open
 
 	keep     string // the method of keepalives
 	renewals int    // of the login, for the last keepalive
@@ -48,7 +69,7 @@ type Session struct {
 	turn     chan struct{} // holds one token: whoever took it has the conversation
 	talk     *conversation
 	channels [256]uint8 // interleaved channel to 1 + 2*track, + 1 for RTCP; 0 is none
-	tracks   []*track   // in the order of Setup
+	tracks   []*track   // in the order of Setup; written with delivery held
 	early    []byte     // frames that came before Run, as on the wire
 	ssrc     uint32     // ours, in reports
 
@@ -67,37 +88,9 @@ type Session struct {
 type track struct {
 	media    int
 	receiver receiver
+	window   window
 	udp      *udpPair // nil over TCP
 	channel  byte     // of RTCP over TCP
-}
-
-// counters count what was left out, by reason.
-type counters struct {
-	unknownChannel, invalid, strangers, earlyDropped, truncated atomic.Uint64
-}
-
-// Stats count what a session left out of what it received.
-type Stats struct {
-	GarbageBytes   uint64 // between frames
-	Resyncs        uint64 // times that framing was lost and found
-	UnknownChannel uint64 // frames for no media
-	Invalid        uint64 // packets that are neither RTP nor RTCP
-	Strangers      uint64 // datagrams from elsewhere
-	EarlyDropped   uint64 // frames before Run that found no room
-	Truncated      uint64 // datagrams larger than their buffer
-}
-
-// Stats returns the counts so far.
-func (s *Session) Stats() Stats {
-	return Stats{
-		GarbageBytes:   s.talk.in.garbageBytes.Load(),
-		Resyncs:        s.talk.in.resyncs.Load(),
-		UnknownChannel: s.counters.unknownChannel.Load(),
-		Invalid:        s.counters.invalid.Load(),
-		Strangers:      s.counters.strangers.Load(),
-		EarlyDropped:   s.counters.earlyDropped.Load(),
-		Truncated:      s.counters.truncated.Load(),
-	}
 }
 
 // Open connects to a camera, follows its redirects, logs in and asks for its
@@ -108,7 +101,9 @@ func Open(ctx context.Context, options Options) (*Session, error) {
 		turn:    make(chan struct{}, 1),
 		ssrc:    rand.Uint32(),
 	}
-	if s.options.Transport != TCP && s.options.Transport != UDP {
+	switch s.options.Transport {
+	case TCP, UDP, Multicast, Tunnel:
+	default:
 		return nil, &Error{Step: StepConnect, Err: errors.New("no such transport")}
 	}
 	s.closing, s.close = context.WithCancelCause(context.Background())

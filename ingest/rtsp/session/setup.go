@@ -27,15 +27,20 @@ func (s *Session) Setup(ctx context.Context, mediaIndex int) error {
 		}
 	}
 	t := &track{media: mediaIndex, receiver: receiver{clockRate: clockRate(s.medias[mediaIndex])}}
-	if s.options.Transport == UDP {
+	switch s.options.Transport {
+	case UDP:
 		err = s.setupUDP(ctx, t)
-	} else {
+	case Multicast:
+		err = s.setupMulticast(ctx, t)
+	default:
 		err = s.setupTCP(ctx, t)
 	}
 	if err != nil {
 		return fail(ctx, StepSetup, err)
 	}
+	s.delivery.Lock()
 	s.tracks = append(s.tracks, t)
+	s.delivery.Unlock()
 	return nil
 }
 

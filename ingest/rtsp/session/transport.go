@@ -15,6 +15,11 @@ type transportReply struct {
 	hasChannels bool
 	serverPorts [2]int // 0: not said
 	source      netip.Addr
+
+	// Of multicast.
+	multicast   bool
+	destination netip.Addr // the group
+	ports       [2]int     // 0: not said
 }
 
 func parseTransport(text string) transportReply {
@@ -37,12 +42,27 @@ func parseTransport(text string) transportReply {
 				t.serverPorts = pair
 			}
 		case "source":
-			if addr, err := netip.ParseAddr(value); err == nil {
-				t.source = addr.Unmap()
+			t.source = parseAddr(value)
+		case "multicast":
+			t.multicast = true
+		case "destination":
+			t.destination = parseAddr(value)
+		case "port":
+			if pair, ok := parsePair(value, 65535); ok {
+				t.ports = pair
 			}
 		}
 	}
 	return t
+}
+
+// parseAddr returns no address for what is none, a name for example.
+func parseAddr(text string) netip.Addr {
+	addr, err := netip.ParseAddr(strings.Trim(text, `"[]`))
+	if err != nil {
+		return netip.Addr{}
+	}
+	return addr.Unmap().WithZone("")
 }
 
 // parsePair reads "4-5", or "4", which means the same.

@@ -6,29 +6,23 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"sync"
 	"time"
 )
 
-// A udpPair is the pair of ports of one media. Datagrams go to the address of
+// A udpPair is the pair of sockets of one media. Datagrams go to the address of
 // the conversation only, whatever the camera names: it has passed the policy.
 type udpPair struct {
 	rtp, rtcp   *net.UDPConn
 	peer        netip.Addr
 	source      netip.Addr // where the camera said it sends from; may be unset
-	serverPorts [2]int     // 0: not said
+	serverPorts [2]int     // 0: not said, and nothing is sent
+	granted     int        // bytes of the receive buffer; 0 if unknown
 }
 
-const (
-	// datagramBytes takes what fits an Ethernet. A camera that sends more,
-	// in IP fragments, costs one datagram and then has the larger buffer.
-	datagramBytes    = 2 << 10
-	maxDatagramBytes = 64 << 10
-
-	// socketBytes is what the kernel may hold for us: a keyframe in a burst.
-	// It grants less where its own limit is lower.
-	socketBytes = 1 << 20
-)
+// socketBytes is what the kernel is asked to hold for us: a large keyframe in a
+// burst, while this process is not scheduled. It grants less where its own
+// limit is lower.
+const socketBytes = 2 << 20
 
 // setupUDP has a media sent to a pair of ports.
 func (s *Session) setupUDP(ctx context.Context, t *track) error {
@@ -46,6 +40,10 @@ func (s *Session) setupUDP(ctx context.Context, t *track) error {
 	if said.tcp {
 		pair.close()
 		return &Error{Step: StepSetup, Kind: ErrTransportRefused, Err: errors.New("it answered with TCP")}
+	}
+	if said.multicast {
+		pair.close()
+		return &Error{Step: StepSetup, Kind: ErrTransportRefused, Err: errors.New("it answered with multicast")}
 	}
 	pair.peer, pair.source, pair.serverPorts = s.peer, said.source, said.serverPorts
 	t.udp = pair
@@ -69,8 +67,7 @@ func openPair(local net.Addr) (*udpPair, error) {
 		if port%2 == 0 {
 			rtcp, err := net.ListenUDP("udp", &net.UDPAddr{IP: ip, Port: port + 1})
 			if err == nil {
-				_ = rtp.SetReadBuffer(socketBytes) // a smaller one works too
-				return &udpPair{rtp: rtp, rtcp: rtcp}, nil
+				return &udpPair{rtp: rtp, rtcp: rtcp, granted: tune(rtp, socketBytes)}, nil
 			}
 			failed = err
 		}
@@ -86,9 +83,8 @@ func (p *udpPair) close() {
 
 // accepts reports whether a datagram is from the camera. Its port is not
 // asked for: some send from others than they say.
-func (p *udpPair) accepts(from netip.AddrPort) bool {
-	addr := from.Addr().Unmap().WithZone("")
-	return addr == p.peer || (p.source.IsValid() && addr == p.source)
+func (p *udpPair) accepts(from netip.Addr) bool {
+	return from == p.peer || (p.source.IsValid() && from == p.source)
 }
 
 // punch opens the way back through firewalls between us and the cameras.
@@ -111,52 +107,31 @@ func (p *udpPair) send(from *net.UDPConn, port int, b []byte) {
 	}
 }
 
-// startUDP reads the two sockets of a track until the context ends. The first
-// end of a stream or failure of a socket cancels it.
-func (s *Session) startUDP(ctx context.Context, cancel context.CancelCauseFunc, readers *sync.WaitGroup, t *track, h Handler) {
-	for _, socket := range [...]struct {
-		conn    *net.UDPConn
-		control bool
-	}{{t.udp.rtp, false}, {t.udp.rtcp, true}} {
-		readers.Go(func() {
-			undo := interrupt(ctx, socket.conn)
-			defer undo()
-			if err := s.readUDP(ctx, t, socket.conn, socket.control, h); err != nil {
-				cancel(fail(ctx, StepRead, err))
-			}
-		})
-	}
-}
-
-// readUDP hands on the datagrams of one socket.
-func (s *Session) readUDP(ctx context.Context, t *track, conn *net.UDPConn, control bool, h Handler) error {
+// readControl hands on the datagrams of a track's control socket, which are few.
+func (s *Session) readControl(ctx context.Context, t *track, h Handler) error {
 	buffer := make([]byte, datagramBytes)
 	for {
-		n, from, err := conn.ReadFromUDPAddrPort(buffer)
+		n, from, err := t.udp.rtcp.ReadFromUDPAddrPort(buffer)
 		now := time.Now()
 		switch {
-		case err != nil && ctx.Err() != nil:
+		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
 			return err
-		case n == len(buffer) && n < maxDatagramBytes:
-			s.counters.truncated.Add(1)
-			buffer = make([]byte, maxDatagramBytes)
-			continue
-		case !t.udp.accepts(from):
+		case !t.udp.accepts(from.Addr().Unmap().WithZone("")):
 			s.counters.strangers.Add(1)
 			continue
 		}
-		if err := s.datagram(h, t, control, buffer[:n], now); err != nil {
+		if err := s.controlDatagram(h, t, buffer[:n], now); err != nil {
 			return err
 		}
 	}
 }
 
-func (s *Session) datagram(h Handler, t *track, control bool, b []byte, now time.Time) error {
+func (s *Session) controlDatagram(h Handler, t *track, b []byte, now time.Time) error {
 	s.delivery.Lock()
 	defer s.delivery.Unlock()
-	s.packet(h, t, control, b, now)
+	s.packet(h, t, true, b, now)
 	h.BatchEnd()
 	return s.overYet()
 }
