@@ -11,6 +11,11 @@ import (
 const (
 	maxBodyBytes = 1 << 20
 	bodyTimeout  = 10 * time.Second
+
+	// maxSwallowedBytes of a body that is too large are read all the same, for a
+	// client that is still sending when the connection ends sees that it was
+	// reset, and not the answer.
+	maxSwallowedBytes = 16 << 20
 )
 
 // guard refuses writes that a web page of another site makes a browser send, and
@@ -29,6 +34,7 @@ func guard(next http.Handler) http.Handler {
 			return
 		}
 		if r.ContentLength > maxBodyBytes {
+			swallow(w, r)
 			w.Header().Set("Connection", "close") // Rather than read on to the next request.
 			writeProblem(w, problem(problemTooLarge, fmt.Sprintf("a body has at most %d bytes", maxBodyBytes)))
 			return
@@ -38,6 +44,17 @@ func guard(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// swallow reads a body that nobody wants, within bounds. A client that asks
+// whether it may send it needs no more than the answer.
+func swallow(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength > maxSwallowedBytes || r.Header.Get("Expect") != "" {
+		return
+	}
+	body := newTimedBody(w, r.Body)
+	// What cannot be read changes nothing: the answer is the same.
+	_, _ = io.Copy(io.Discard, body)
 }
 
 func writes(method string) bool {

@@ -81,6 +81,17 @@ func TestATooLargeHeaderIsRefused(t *testing.T) {
 	}
 }
 
+func TestAClientThatSendsATooLargeBodyToItsEndIsAnswered(t *testing.T) {
+	b := newBench(t, nil)
+	s := serve(t, b.handler, nil)
+	defer s.end()
+	conn := s.send("POST /api/v1/cameras HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10485760\r\n\r\n" +
+		strings.Repeat(" ", 10<<20))
+	if line, err := bufio.NewReader(conn).ReadString('\n'); !strings.Contains(line, "413") {
+		t.Errorf("got %q, %v", line, err)
+	}
+}
+
 func TestAnIdleConnectionIsClosed(t *testing.T) {
 	s := serve(t, http.NotFoundHandler(), nil)
 	defer s.end()
