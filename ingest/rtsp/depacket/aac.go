@@ -41,20 +41,11 @@ func ParseAACConfig(fmtp map[string]string, clockRate int) (*AACConfig, error) {
 	if err != nil || len(raw) > 64 {
 		return nil, errors.New("the camera's AAC configuration is not hexadecimal")
 	}
-	var parsed mpeg4audio.AudioSpecificConfig
-	if err := parsed.Unmarshal(raw); err != nil {
-		return nil, fmt.Errorf("the camera's AAC configuration cannot be read: %w", err)
+	params, ticks, err := readAACConfig(raw, clockRate)
+	if err != nil {
+		return nil, err
 	}
-	if parsed.SampleRate <= 0 || parsed.ChannelCount <= 0 || clockRate <= 0 {
-		return nil, errors.New("the camera's AAC configuration has no sampling rate or no channels")
-	}
-	c := &AACConfig{
-		Params: &media.Params{
-			Codec: media.CodecAAC, AudioConfig: raw,
-			SampleRate: parsed.SampleRate, Channels: parsed.ChannelCount,
-		},
-		sizeBits: 13, indexBits: 3, deltaBits: 3,
-	}
+	c := &AACConfig{Params: params, unitTicks: ticks, sizeBits: 13, indexBits: 3, deltaBits: 3}
 	if strings.EqualFold(fmtp["mode"], "AAC-lbr") {
 		c.sizeBits, c.indexBits, c.deltaBits = 6, 2, 2
 	}
@@ -70,12 +61,31 @@ func ParseAACConfig(fmtp map[string]string, clockRate int) (*AACConfig, error) {
 	if c.sizeBits == 0 {
 		return nil, errors.New("the camera's AAC track has units of constant size, which no camera is known to send")
 	}
-	unitSamples := int64(1024)
-	if parsed.FrameLengthFlag {
-		unitSamples = 960
-	}
-	c.unitTicks = unitSamples * int64(clockRate) / int64(parsed.SampleRate)
 	return c, nil
+}
+
+// readAACConfig reads an AudioSpecificConfig, which it keeps. It returns too how
+// long an access unit lasts, in ticks of the RTP clock.
+func readAACConfig(raw []byte, clockRate int) (params *media.Params, unitTicks int64, err error) {
+	var parsed mpeg4audio.AudioSpecificConfig
+	if err := parsed.Unmarshal(raw); err != nil {
+		return nil, 0, fmt.Errorf("the camera's AAC configuration cannot be read: %w", err)
+	}
+	channels := int(parsed.ChannelConfig)
+	if channels == 7 {
+		channels = 8
+	}
+	if parsed.SampleRate <= 0 || channels == 0 || clockRate <= 0 {
+		return nil, 0, errors.New("the camera's AAC configuration has no sampling rate or no channels")
+	}
+	samples := int64(1024)
+	if parsed.FrameLengthFlag {
+		samples = 960
+	}
+	return &media.Params{
+		Codec: media.CodecAAC, AudioConfig: raw,
+		SampleRate: parsed.SampleRate, Channels: channels,
+	}, samples * int64(clockRate) / int64(parsed.SampleRate), nil
 }
 
 // UnitTicks returns how long an access unit lasts, in ticks of the RTP clock.
@@ -83,11 +93,8 @@ func (c *AACConfig) UnitTicks() int64 { return c.unitTicks }
 
 // AAC takes MPEG-4 audio apart (RFC 3640, modes AAC-hbr and AAC-lbr).
 type AAC struct {
-	config    *AACConfig
-	arena     *media.Arena
-	sink      Sink
-	lost      uint32
-	delivered bool
+	sound
+	config *AACConfig
 
 	// An access unit in several packets.
 	open      bool
@@ -97,19 +104,16 @@ type AAC struct {
 
 // NewAAC returns a depacketizer that writes into arena.
 func NewAAC(arena *media.Arena, sink Sink, config *AACConfig) *AAC {
-	return &AAC{config: config, arena: arena, sink: sink}
+	return &AAC{sound: sound{arena: arena, sink: sink}, config: config}
 }
 
 // Params returns the parameters of the track.
 func (d *AAC) Params() *media.Params { return d.config.Params }
 
-// Close implements Depacketizer.
-func (d *AAC) Close() { d.arena.Close() }
-
 // Packet implements Depacketizer.
 func (d *AAC) Packet(p Packet, missing int) {
 	if missing > 0 {
-		d.lost += uint32(min(missing, 1<<16))
+		d.miss(missing)
 		if d.open {
 			d.open = false
 			d.sink.Discard(ReasonLoss)
@@ -135,7 +139,7 @@ func (d *AAC) Packet(p Packet, missing int) {
 			return
 		}
 		d.arena.Begin()
-		d.deliver(data[:size], p.Timestamp, int64(i)*d.config.unitTicks)
+		d.deliver(d.config.Params, data[:size], p.Timestamp, int64(i)*d.config.unitTicks)
 		data = data[size:]
 	}
 }
@@ -186,37 +190,13 @@ func (d *AAC) fragment(p Packet, data []byte, size int) {
 			d.spoil(ReasonFragment)
 			return
 		}
-		d.deliver(data, p.Timestamp, 0)
+		d.deliver(d.config.Params, data, p.Timestamp, 0)
 		return
 	}
 	if err := d.arena.Append(data); err != nil {
 		d.open = false
 		d.spoil(ReasonTooLarge)
 	}
-}
-
-func (d *AAC) spoil(reason Reason) {
-	d.lost++
-	d.sink.Discard(reason)
-}
-
-// deliver ends the access unit begun in the arena.
-func (d *AAC) deliver(data []byte, timestamp uint32, offset int64) {
-	if err := d.arena.Append(data); err != nil {
-		d.spoil(ReasonTooLarge)
-		return
-	}
-	f, err := d.arena.Finish()
-	if err != nil {
-		d.spoil(ReasonTooLarge)
-		return
-	}
-	f.Params, f.Keyframe = d.config.Params, true
-	if d.delivered {
-		f.Lost = d.lost
-	}
-	d.lost, d.delivered = 0, true
-	d.sink.Unit(Unit{Frame: f, Timestamp: timestamp, Offset: offset})
 }
 
 // bitReader reads numbers of a few bits, the highest bit first.

@@ -318,24 +318,28 @@ func fuzz(f *testing.F, open func(arena *media.Arena, sink Sink) Depacketizer, c
 	for _, seed := range seeds {
 		f.Add(join([]byte{1, byte(len(seed))}, seed))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		withPool(t, func(arena *media.Arena) {
-			got := &recorder{t: t}
-			d := open(arena, got)
-			for len(data) >= 2 {
-				flags, n := data[0], min(int(data[1]), len(data)-2)
-				d.Packet(Packet{Timestamp: uint32(flags >> 4), Marker: flags&1 != 0, Payload: data[2 : 2+n]}, int(flags>>1&1))
-				data = data[2+n:]
+	f.Fuzz(func(t *testing.T, data []byte) { run(t, data, open, check) })
+}
+
+// run feeds packets to a depacketizer that are written one after the other: a
+// byte of flags, one of length, the payload.
+func run(t *testing.T, data []byte, open func(arena *media.Arena, sink Sink) Depacketizer, check func(testing.TB, *media.Frame)) {
+	withPool(t, func(arena *media.Arena) {
+		got := &recorder{t: t}
+		d := open(arena, got)
+		for len(data) >= 2 {
+			flags, n := data[0], min(int(data[1]), len(data)-2)
+			d.Packet(Packet{Timestamp: uint32(flags >> 4), Marker: flags&1 != 0, Payload: data[2 : 2+n]}, int(flags>>1&1))
+			data = data[2+n:]
+		}
+		d.Close()
+		for _, u := range got.units {
+			if u.Frame.Params == nil {
+				t.Fatal("a frame without parameters")
 			}
-			d.Close()
-			for _, u := range got.units {
-				if u.Frame.Params == nil {
-					t.Fatal("a frame without parameters")
-				}
-				check(t, u.Frame)
-			}
-			got.release()
-		})
+			check(t, u.Frame)
+		}
+		got.release()
 	})
 }
 
