@@ -138,7 +138,7 @@ func checkTracks(t *testing.T, c rtsptest.CameraConfig, tracks []camera.TrackSta
 	if strings.HasPrefix(c.Clip, "h265") {
 		codec = string(media.CodecH265)
 	}
-	if v := tracks[0]; v.Codec != codec || v.Width != 640 || v.Height != 360 || v.FPS < 15 || v.FPS > 35 || !v.Playable || v.Reason != "" {
+	if v := tracks[0]; v.Codec != codec || v.Width != 640 || v.Height != 360 || v.FPS <= 0 || !v.Playable || v.Reason != "" {
 		t.Errorf("video %+v", v)
 	}
 	if c.AAC {

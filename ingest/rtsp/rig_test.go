@@ -75,6 +75,12 @@ func pull(t testing.TB, change func(*camera.Options), specs ...camera.Spec) *rig
 	for range specs {
 		<-r.attached
 	}
+	for _, spec := range specs {
+		r.until(t, spec.ID, "being pulled", func() bool {
+			view, _ := registry.Get(spec.ID)
+			return len(view.Status.Sources) == 1
+		})
+	}
 	return r
 }
 
@@ -151,7 +157,8 @@ func (r *rig) until(t testing.TB, id, what string, done func() bool) {
 		select {
 		case <-look.C:
 		case <-deadline.C:
-			t.Fatalf("camera %s: waited in vain for: %s\nstatus %+v\nlog:\n%s", id, what, r.status(t, id), r.log.of(id))
+			view, _ := r.registry.Get(id)
+			t.Fatalf("camera %s: waited in vain for: %s\nstatus %+v\nlog:\n%s", id, what, view.Status, r.log.of(id))
 		}
 	}
 }

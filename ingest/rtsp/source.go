@@ -5,6 +5,7 @@ package rtsp
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/drover-video/drover/core/camera"
@@ -34,7 +35,7 @@ type source struct {
 	options Options
 	spec    camera.SourceSpec
 
-	worked  session.Transport // the one that brought packets last
+	first   session.Transport // to try: the one that brought packets last
 	reorder timeline.Reorder  // what was learnt of the stream outlives a connection
 }
 
@@ -56,7 +57,7 @@ func (s *source) Pull(ctx context.Context, feed *camera.Feed) error {
 	return explain(err)
 }
 
-// transports are those to try, the one that worked before first.
+// transports are those to try, in order.
 func (s *source) transports() []session.Transport {
 	switch s.spec.Transport {
 	case camera.TransportTCP:
@@ -64,10 +65,13 @@ func (s *source) transports() []session.Transport {
 	case camera.TransportUDP:
 		return []session.Transport{session.UDP}
 	}
-	if s.worked == session.UDP {
-		return []session.Transport{session.UDP, session.TCP}
-	}
-	return []session.Transport{session.TCP, session.UDP}
+	return from(s.first, session.TCP, session.UDP)
+}
+
+// from returns transports beginning with the one given, if it is among them.
+func from(first session.Transport, all ...session.Transport) []session.Transport {
+	i := max(slices.Index(all, first), 0)
+	return slices.Concat(all[i:], all[:i])
 }
 
 // pull runs one conversation.
@@ -103,8 +107,14 @@ func (s *source) pull(ctx context.Context, feed *camera.Feed, transport session.
 	stream := newStream(feed, plan, &s.reorder)
 	defer stream.close()
 	err = conversation.Run(ctx, stream)
-	if stream.received {
-		s.worked = transport
+	switch {
+	case stream.received:
+		s.first = transport
+	case errors.Is(context.Cause(ctx), camera.ErrStalled):
+		// Given up by those who watch, before the conversation itself noticed that
+		// this transport brings nothing. Another is due all the same.
+		order := s.transports()
+		s.first = order[(slices.Index(order, transport)+1)%len(order)]
 	}
 	return err
 }
