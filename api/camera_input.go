@@ -25,11 +25,37 @@ type CameraFields struct {
 // LoginFields is one source. Beside the fields of a camera it is short for the
 // first of its sources.
 type LoginFields struct {
-	URL         *string `json:"url,omitempty" maxLength:"2048" example:"rtsp://192.168.1.20/stream1" doc:"rtsp:// or rtsps://"`
-	FallbackURL *string `json:"fallback_url,omitempty" maxLength:"2048" doc:"Pulled while url fails, with the same login; empty for none"`
-	Username    *string `json:"username,omitempty" maxLength:"256"`
-	Password    *string `json:"password,omitempty" maxLength:"256" writeOnly:"true" doc:"Goes in and never comes out; empty to forget it"`
-	Transport   *string `json:"transport,omitempty" enum:"auto,tcp,udp,multicast" doc:"Default auto: TCP, then UDP"`
+	URL         *string    `json:"url,omitempty" maxLength:"2048" example:"rtsp://192.168.1.20/stream1" doc:"rtsp:// or rtsps://"`
+	FallbackURL *string    `json:"fallback_url,omitempty" maxLength:"2048" doc:"Pulled while url fails, with the same login; empty for none"`
+	Username    *string    `json:"username,omitempty" maxLength:"256"`
+	Password    *string    `json:"password,omitempty" maxLength:"256" writeOnly:"true" doc:"Goes in and never comes out; empty to forget it"`
+	Transport   *string    `json:"transport,omitempty" enum:"auto,tcp,udp,multicast,tunnel" doc:"Default auto: TCP, then UDP, then tunnel, which is RTSP over HTTP"`
+	TLS         *TLSFields `json:"tls,omitempty"`
+}
+
+// TLSFields says which certificates of a camera are taken for rtsps://.
+type TLSFields struct {
+	Verify      *string `json:"verify,omitempty" enum:"system,pin,none" doc:"system: by an authority that the server's system knows; pin: the one of the fingerprint, which is the default where there is one; none: any, so that whoever is in between can read along"`
+	Fingerprint *string `json:"fingerprint,omitempty" maxLength:"128" doc:"SHA-256 of the certificate, in hexadecimal"`
+}
+
+// apply changes one source. A fingerprint is kept no longer than it is asked for.
+func (f *TLSFields) apply(spec *camera.TLSSpec) {
+	if f == nil {
+		return
+	}
+	if f.Verify != nil {
+		spec.Verify = camera.TLSVerify(*f.Verify)
+		if spec.Verify != camera.TLSVerifyPin {
+			spec.Fingerprint = ""
+		}
+	}
+	if f.Fingerprint != nil {
+		spec.Fingerprint = *f.Fingerprint
+		if f.Verify == nil {
+			spec.Verify = ""
+		}
+	}
 }
 
 // SourceFields is one of several sources.
@@ -56,7 +82,7 @@ type NewCamera struct {
 // is a problem or a *camera.FieldError.
 func (f CameraFields) apply(spec *camera.Spec) error {
 	if f.Sources != nil && f.LoginFields != (LoginFields{}) {
-		return invalid("sources", "give either sources, or url, username, password and transport, not both")
+		return invalid("sources", "give either sources, or url and the other fields of a source, not both")
 	}
 	set(&spec.Name, f.Name)
 	set(&spec.Enabled, f.Enabled)
@@ -174,6 +200,7 @@ func (f LoginFields) apply(source *camera.SourceSpec, urlField string) error {
 	if f.Transport != nil {
 		source.Transport = camera.Transport(*f.Transport)
 	}
+	f.TLS.apply(&source.TLS)
 	return nil
 }
 

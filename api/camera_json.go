@@ -54,7 +54,14 @@ type Source struct {
 	FallbackURL string `json:"fallback_url" doc:"Pulled while url fails; empty for none"`
 	Username    string `json:"username"`
 	HasPassword bool   `json:"has_password" doc:"Passwords are never shown"`
-	Transport   string `json:"transport" enum:"auto,tcp,udp,multicast"`
+	Transport   string `json:"transport" enum:"auto,tcp,udp,multicast,tunnel"`
+	TLS         TLS    `json:"tls"`
+}
+
+// TLS says which certificates of a camera are taken for rtsps://.
+type TLS struct {
+	Verify      string `json:"verify" enum:"system,pin,none"`
+	Fingerprint string `json:"fingerprint" doc:"SHA-256 of the certificate that is pinned; empty where none is"`
 }
 
 // Record says when a camera is recorded.
@@ -81,12 +88,15 @@ type SourceStatus struct {
 	Since       *timestamp `json:"since,omitempty"`
 	Error       string     `json:"error"`
 	Transport   string     `json:"transport" doc:"In use, or last in use; empty before the first connection"`
+	Reason      string     `json:"transport_reason" doc:"Why this transport, for people"`
 	OnFallback  bool       `json:"on_fallback" doc:"The fallback URL is in use, or was last"`
 	Tracks      []Track    `json:"tracks" nullable:"false"`
 	GOPSeconds  float64    `json:"gop_seconds" doc:"Between the last two keyframes; 0 if unknown"`
 	LastFrameAt *timestamp `json:"last_frame_at,omitempty"`
 	Reconnects  uint64     `json:"reconnects"`
 	LostPackets uint64     `json:"lost_packets"`
+	Reordered   uint64     `json:"reordered_packets" doc:"Packets of UDP that overtook others, and were put in order"`
+	Dropped     uint64     `json:"kernel_dropped_packets" doc:"Of the lost, those that the receive buffer of the server's system had no room for"`
 	BytesIn     uint64     `json:"bytes_in"`
 }
 
@@ -121,7 +131,8 @@ func (rs *routes) cameraOf(v camera.View) Camera {
 	}
 	for i, s := range spec.Sources {
 		c.Sources[i] = Source{Name: s.Name, URL: secret.RedactURL(s.URL), FallbackURL: secret.RedactURL(s.FallbackURL), Username: s.Username,
-			HasPassword: !s.Password.IsZero(), Transport: string(s.Transport)}
+			HasPassword: !s.Password.IsZero(), Transport: string(s.Transport),
+			TLS: TLS{Verify: string(s.TLS.Verify), Fingerprint: s.TLS.Fingerprint}}
 	}
 	c.Status.Viewers = rs.options.Viewers(spec.ID)
 	return c
@@ -132,8 +143,9 @@ func statusOf(s camera.Status) Status {
 	for i, source := range s.Sources {
 		status.Sources[i] = SourceStatus{
 			Name: source.Name, State: string(source.State), Since: stamp(source.Since), Error: source.Error,
-			Transport: string(source.Transport), OnFallback: source.OnFallback, Tracks: tracksOf(source.Tracks), GOPSeconds: thousandths(source.GOP.Seconds()),
-			LastFrameAt: stamp(source.LastFrameAt), Reconnects: source.Reconnects, LostPackets: source.LostPackets, BytesIn: source.BytesIn,
+			Transport: string(source.Transport), Reason: source.TransportReason, OnFallback: source.OnFallback, Tracks: tracksOf(source.Tracks), GOPSeconds: thousandths(source.GOP.Seconds()),
+			LastFrameAt: stamp(source.LastFrameAt), Reconnects: source.Reconnects, LostPackets: source.LostPackets,
+			Reordered: source.ReorderedPackets, Dropped: source.KernelDroppedPackets, BytesIn: source.BytesIn,
 		}
 	}
 	return status

@@ -28,7 +28,7 @@ func TestTheSmallestBodyAddsACamera(t *testing.T) {
 		t.Errorf("Location %s", got)
 	}
 	c := b.camera(w)
-	want := []Source{{Name: "main", URL: "rtsp://192.168.1.20/stream1", Transport: "auto"}}
+	want := []Source{{Name: "main", URL: "rtsp://192.168.1.20/stream1", Transport: "auto", TLS: TLS{Verify: "system"}}}
 	if c.ID != "door" || !c.Enabled || c.OnDemand || c.Origin != "api" || c.ReadOnly || c.Record.Mode != "off" || !reflect.DeepEqual(c.Sources, want) {
 		t.Errorf("got %+v", c)
 	}
@@ -73,10 +73,11 @@ func TestACameraIsShownAsTheContractSays(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{
 		"id": "door", "name": "", "enabled": true, "on_demand": false, "labels": {}, "origin": "api", "read_only": false,
 		"record": {"mode": "off", "max_age": "36h", "max_bytes": 0},
-		"sources": [{"name": "main", "url": "rtsp://h/x", "fallback_url": "", "username": "u", "has_password": true, "transport": "auto"}],
+		"sources": [{"name": "main", "url": "rtsp://h/x", "fallback_url": "", "username": "u", "has_password": true, "transport": "auto",
+			"tls": {"verify": "system", "fingerprint": ""}}],
 		"status": {"state": "live", "since": "2023-11-14T22:13:20.001Z", "error": "", "viewers": 7, "recording": false,
-			"sources": [{"name": "main", "state": "live", "error": "", "transport": "tcp", "gop_seconds": 2,
-				"last_frame_at": "2023-11-14T22:13:20.120Z", "reconnects": 3, "lost_packets": 4, "bytes_in": 0, "on_fallback": false,
+			"sources": [{"name": "main", "state": "live", "error": "", "transport": "tcp", "transport_reason": "tried first", "gop_seconds": 2,
+				"last_frame_at": "2023-11-14T22:13:20.120Z", "reconnects": 3, "lost_packets": 4, "reordered_packets": 5, "kernel_dropped_packets": 6, "bytes_in": 0, "on_fallback": false,
 				"tracks": [{"codec": "H264", "width": 1920, "height": 1080, "fps": 29.97, "sample_rate": 0,
 					"bitrate_bps": 4000000, "playable": true, "reason": ""}]}]}}`), &want); err != nil {
 		t.Fatal(err)
@@ -115,6 +116,12 @@ func TestAPatchChangesOnlyWhatItNames(t *testing.T) {
 		{`{"record":{"max_bytes":5}}`, func(s *camera.Spec) { s.Record.MaxBytes = 5 }},
 		{`{"record":{"max_age":""}}`, func(s *camera.Spec) { s.Record.MaxAge = 0 }},
 		{`{"transport":"udp"}`, func(s *camera.Spec) { s.Sources[0].Transport = camera.TransportUDP }},
+		{`{"tls":{"fingerprint":"` + strings.Repeat("AB", 32) + `"}}`, func(s *camera.Spec) {
+			s.Sources[0].TLS = camera.TLSSpec{Verify: camera.TLSVerifyPin, Fingerprint: strings.Repeat("ab", 32)}
+		}},
+		{`{"tls":{}}`, func(*camera.Spec) {}},
+		{`{"tls":{"verify":"none"}}`, func(s *camera.Spec) { s.Sources[0].TLS = camera.TLSSpec{Verify: camera.TLSVerifyNone} }},
+		{`{"tls":{"verify":"system"}}`, func(s *camera.Spec) { s.Sources[0].TLS.Verify = camera.TLSVerifySystem }},
 		{`{"username":"v"}`, func(s *camera.Spec) { s.Sources[0].Username = "v" }},
 		// The URL as it was shown, and the stored password, stay.
 		{`{"url":"rtsp://h/1?user=[redacted]&password=[redacted]"}`, func(*camera.Spec) {}},
@@ -217,6 +224,8 @@ func TestBadBodiesAreRefusedWithTheFieldNamed(t *testing.T) {
 		"a number for a name":       {`{"id":"a",` + valid + `,"name":5}`, problemInvalid, "name"},
 		"a word for a boolean":      {`{"id":"a",` + valid + `,"enabled":"yes"}`, problemInvalid, "enabled"},
 		"an unknown transport":      {`{"id":"a",` + valid + `,"transport":"pigeon"}`, problemInvalid, "transport"},
+		"an unknown trust":          {`{"id":"a",` + valid + `,"tls":{"verify":"maybe"}}`, problemInvalid, "tls.verify"},
+		"a short fingerprint":       {`{"id":"a",` + valid + `,"tls":{"fingerprint":"ab"}}`, problemInvalid, "tls.fingerprint"},
 		"an unknown mode":           {`{"id":"a",` + valid + `,"record":{"mode":"always"}}`, problemInvalid, "record.mode"},
 		"an age without unit":       {`{"id":"a",` + valid + `,"record":{"max_age":"30"}}`, problemInvalid, "record.max_age"},
 		"a negative age":            {`{"id":"a",` + valid + `,"record":{"max_age":"-5s"}}`, problemInvalid, "record.max_age"},

@@ -27,6 +27,7 @@ type ProbeRequest struct {
 type ProbeResult struct {
 	OK             bool    `json:"ok"`
 	Transport      string  `json:"transport"`
+	Reason         string  `json:"transport_reason" doc:"Why this transport, for people"`
 	Tracks         []Track `json:"tracks" nullable:"false"`
 	GOPSeconds     float64 `json:"gop_seconds" doc:"0 if no two keyframes came in time"`
 	ElapsedSeconds float64 `json:"elapsed_seconds"`
@@ -61,7 +62,7 @@ func (rs *routes) probe(ctx context.Context, in *struct{ Body ProbeRequest }) (*
 		result.Error = err.Error()
 	}
 	return &probeAnswer{Body: ProbeResult{
-		OK: result.Error == "", Transport: string(result.Transport), Tracks: tracksOf(result.Tracks),
+		OK: result.Error == "", Transport: string(result.Transport), Reason: without(result.TransportReason, source.Password), Tracks: tracksOf(result.Tracks),
 		GOPSeconds: thousandths(result.GOP.Seconds()), ElapsedSeconds: thousandths(result.Elapsed.Seconds()),
 		Step: result.Step, Error: without(result.Error, source.Password),
 	}}, nil

@@ -35,7 +35,7 @@ func TestAProbeShowsWhatTheCameraOffers(t *testing.T) {
 	if p.asked.URL != "rtsp://h/x" || p.asked.Username != "u" || p.asked.Password.Reveal() != "p@" || p.asked.Transport != camera.TransportTCP {
 		t.Errorf("asked %+v", p.asked)
 	}
-	want := `{"ok":true,"transport":"tcp","tracks":[` +
+	want := `{"ok":true,"transport":"tcp","transport_reason":"","tracks":[` +
 		`{"codec":"H264","width":640,"height":360,"fps":25,"sample_rate":0,"bitrate_bps":0,"playable":true,"reason":""},` +
 		`{"codec":"G711","width":0,"height":0,"fps":0,"sample_rate":8000,"bitrate_bps":0,"playable":false,"reason":"no browser plays it"}],` +
 		`"gop_seconds":2,"elapsed_seconds":1.5,"step":"","error":""}`

@@ -16,6 +16,7 @@ import (
 
 func newProbe() *cobra.Command {
 	var username, password, transport string
+	var tls camera.TLSSpec
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "probe URL",
@@ -23,7 +24,7 @@ func newProbe() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec := camera.Spec{ID: "probe", Sources: []camera.SourceSpec{{
-				URL: args[0], Username: username, Password: secret.New(password), Transport: camera.Transport(transport),
+				URL: args[0], Username: username, Password: secret.New(password), Transport: camera.Transport(transport), TLS: tls,
 			}}}
 			if err := spec.Normalize(); err != nil {
 				return err
@@ -42,7 +43,9 @@ func newProbe() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&username, "username", "", "user name, if it is not in the URL")
 	cmd.Flags().StringVar(&password, "password", "", "password, if it is not in the URL")
-	cmd.Flags().StringVar(&transport, "transport", "auto", "auto, tcp or udp")
+	cmd.Flags().StringVar(&transport, "transport", "auto", "auto, tcp, udp, multicast or tunnel")
+	cmd.Flags().StringVar((*string)(&tls.Verify), "tls-verify", "", "for rtsps: system (the default), pin or none")
+	cmd.Flags().StringVar(&tls.Fingerprint, "tls-fingerprint", "", "SHA-256 of the certificate to pin")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -68,7 +71,7 @@ func printProbe(out io.Writer, result camera.ProbeResult, asJSON bool) error {
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(map[string]any{
-			"transport": result.Transport, "tracks": tracks, "gop_seconds": result.GOP.Seconds(),
+			"transport": result.Transport, "transport_reason": result.TransportReason, "tracks": tracks, "gop_seconds": result.GOP.Seconds(),
 			"elapsed_ms": result.Elapsed.Milliseconds(), "step": result.Step, "error": result.Error,
 		})
 	}
@@ -84,7 +87,11 @@ func printProbe(out io.Writer, result camera.ProbeResult, asJSON bool) error {
 	if result.GOP > 0 {
 		keyframes = fmt.Sprintf("a keyframe every %.1f s", result.GOP.Seconds())
 	}
-	_, err := fmt.Fprintf(out, "over %s, %s\n", result.Transport, keyframes)
+	reason := ""
+	if result.TransportReason != "" {
+		reason = " (" + result.TransportReason + ")"
+	}
+	_, err := fmt.Fprintf(out, "over %s%s, %s\n", result.Transport, reason, keyframes)
 	return err
 }
 

@@ -164,6 +164,7 @@ func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool) metrics
 func sourceMetrics(c camera.SourceCounters) metrics.Source {
 	s := metrics.Source{
 		Name: c.Name, Frames: c.Frames, Bytes: c.BytesIn, LostPackets: c.LostPackets,
+		Reordered: c.ReorderedPackets, Dropped: c.KernelDroppedPackets,
 		Reconnects: c.Reconnects, RingBytes: int64(c.Ring.Bytes), Discards: c.Discards,
 	}
 	for _, sub := range c.Subscribers {

@@ -31,6 +31,7 @@ type Feed struct {
 	fallback  bool // by the fallback URL
 
 	transport atomic.Pointer[Transport]
+	reason    atomic.Pointer[string] // for the transport
 	tracks    atomic.Pointer[[]*feedTrack]
 	readyAt   atomic.Int64 // when Connected was called, in ns of Unix time
 	firstAt   atomic.Int64 // of the first frame written
@@ -70,6 +71,10 @@ func (f *Feed) Connected(transport Transport, tracks []TrackOffer) {
 	f.connected()
 }
 
+// Because tells why the transport of the next Connected was chosen, for people. It
+// must not hold a secret.
+func (f *Feed) Because(reason string) { f.reason.Store(&reason) }
+
 // Alive tells that an access unit of a track came in, whether or not it can be
 // handed on.
 func (f *Feed) Alive(track int, arrival time.Time) {
@@ -105,6 +110,13 @@ func (f *Feed) Write(track int, frame *media.Frame, arrival time.Time) {
 
 // Lost counts packets that never came.
 func (f *Feed) Lost(packets int) { f.puller.lost.Add(uint64(packets)) }
+
+// Reordered counts packets that overtook others and were put in order.
+func (f *Feed) Reordered(packets int) { f.puller.reordered.Add(uint64(packets)) }
+
+// KernelDropped counts packets that this machine had no room for. They are counted
+// as lost, too.
+func (f *Feed) KernelDropped(packets int) { f.puller.kernelDropped.Add(uint64(packets)) }
 
 // Received counts bytes from the camera, as they came.
 func (f *Feed) Received(bytes int) { f.puller.received.Add(uint64(bytes)) }

@@ -45,7 +45,7 @@ func Probe(ctx context.Context, options Options, spec SourceSpec) ProbeResult {
 	}
 	status := p.status()
 	result := ProbeResult{
-		Transport: status.Transport, Tracks: status.Tracks, GOP: status.GOP,
+		Transport: status.Transport, TransportReason: status.TransportReason, Tracks: status.Tracks, GOP: status.GOP,
 		Elapsed: options.Now().Sub(begun),
 	}
 	if err != nil && feed.firstAt.Load() == 0 {

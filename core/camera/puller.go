@@ -44,6 +44,9 @@ type puller struct {
 
 	lost     atomic.Uint64
 	received atomic.Uint64
+
+	reordered, kernelDropped atomic.Uint64
+
 	connects atomic.Uint64 // that led to a stream
 	discards discards
 
@@ -313,12 +316,16 @@ func (p *puller) status() SourceStatus {
 	feed := p.feed
 	p.mu.Unlock()
 	s.Reconnects, s.LostPackets, s.BytesIn = p.reconnects(), p.lost.Load(), p.received.Load()
+	s.ReorderedPackets, s.KernelDroppedPackets = p.reordered.Load(), p.kernelDropped.Load()
 	if feed == nil {
 		return s
 	}
 	s.OnFallback = feed.fallback
 	if t := feed.transport.Load(); t != nil {
 		s.Transport = *t
+	}
+	if reason := feed.reason.Load(); reason != nil {
+		s.TransportReason = *reason
 	}
 	if tracks := feed.tracks.Load(); tracks != nil {
 		for _, t := range *tracks {
@@ -338,6 +345,7 @@ func (p *puller) counters() SourceCounters {
 	return SourceCounters{
 		Name: p.spec.Name, Frames: stats.Written, BytesIn: p.received.Load(),
 		LostPackets: p.lost.Load(), Reconnects: p.reconnects(),
+		ReorderedPackets: p.reordered.Load(), KernelDroppedPackets: p.kernelDropped.Load(),
 		Discards: p.discards.snapshot(), Ring: stats, Subscribers: p.ring.Subscribers(),
 	}
 }

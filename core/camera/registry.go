@@ -369,6 +369,9 @@ type SourceCounters struct {
 	Frames      uint64 // written into the ring
 	BytesIn     uint64
 	LostPackets uint64
+	// As in SourceStatus.
+	ReorderedPackets, KernelDroppedPackets uint64
+
 	Reconnects  uint64
 	Discards    map[string]uint64 // by reason
 	Ring        ring.Stats

@@ -16,12 +16,13 @@ import (
 // Transport says how RTP may travel from a camera.
 type Transport string
 
-// The transports of a source. Auto tries TCP first, then UDP.
+// The transports of a source. Auto tries TCP first, then UDP, then the tunnel.
 const (
 	TransportAuto      Transport = "auto"
 	TransportTCP       Transport = "tcp"
 	TransportUDP       Transport = "udp"
 	TransportMulticast Transport = "multicast"
+	TransportTunnel    Transport = "tunnel" // RTSP over HTTP
 )
 
 // RecordMode says when a camera is recorded.
@@ -64,6 +65,7 @@ type SourceSpec struct {
 	Username    string
 	Password    secret.String
 	Transport   Transport
+	TLS         TLSSpec
 }
 
 // RecordSpec says when a camera is recorded and how long that is kept.
@@ -176,9 +178,12 @@ func (s *SourceSpec) normalize(index, count int) error {
 	switch s.Transport {
 	case "":
 		s.Transport = TransportAuto
-	case TransportAuto, TransportTCP, TransportUDP, TransportMulticast:
+	case TransportAuto, TransportTCP, TransportUDP, TransportMulticast, TransportTunnel:
 	default:
-		return fieldError(field("transport"), "must be auto, tcp, udp or multicast")
+		return fieldError(field("transport"), "must be auto, tcp, udp, multicast or tunnel")
+	}
+	if err := s.TLS.normalize(field); err != nil {
+		return err
 	}
 	if err := s.normalizeURL(field); err != nil {
 		return err

@@ -39,6 +39,11 @@ func TestNormalize(t *testing.T) {
 		{"no scheme", one("camera/stream"), "url", "", "", ""},
 		{"too long", one("rtsp://camera/" + long), "url", "", "", ""},
 		{"bad transport", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsp://c/", Transport: "sctp"}}}, "transport", "", "", ""},
+		{"bad trust", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsps://c/", TLS: TLSSpec{Verify: "maybe"}}}}, "tls.verify", "", "", ""},
+		{"a pin without a fingerprint", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsps://c/", TLS: TLSSpec{Verify: TLSVerifyPin}}}}, "tls.fingerprint", "", "", ""},
+		{"a fingerprint of another length", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsps://c/", TLS: TLSSpec{Fingerprint: "ab:cd"}}}}, "tls.fingerprint", "", "", ""},
+		{"a fingerprint that is not checked", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsps://c/", TLS: TLSSpec{Verify: TLSVerifyNone, Fingerprint: fingerprint}}}}, "tls.fingerprint", "", "", ""},
+		{"a pin in the second source", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsp://c/"}, {URL: "rtsps://c/", TLS: TLSSpec{Verify: TLSVerifyPin}}}}, "sources[1].tls.fingerprint", "", "", ""},
 		{"line break in the password", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsp://c/", Password: secret.New("a\r\nb")}}}, "username", "", "", ""},
 		{"a fallback", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsp://c/", FallbackURL: "http://c/"}}}, "fallback_url", "", "", ""},
 		{"a login in the fallback", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsp://c/", FallbackURL: "rtsp://a:b@c/"}}}, "fallback_url", "", "", ""},
@@ -86,5 +91,26 @@ func TestNormalize(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// fingerprint is one as openssl prints it.
+const fingerprint = "AB:CD:EF:01:23:45:67:89:AB:CD:EF:01:23:45:67:89:AB:CD:EF:01:23:45:67:89:AB:CD:EF:01:23:45:67:89"
+
+func TestAFingerprintIsPinnedHoweverItIsWritten(t *testing.T) {
+	const want = "abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789"
+	for _, c := range []struct {
+		in, want TLSSpec
+	}{
+		{TLSSpec{}, TLSSpec{Verify: TLSVerifySystem}},
+		{TLSSpec{Verify: TLSVerifyNone}, TLSSpec{Verify: TLSVerifyNone}},
+		{TLSSpec{Fingerprint: fingerprint}, TLSSpec{TLSVerifyPin, want}},
+		{TLSSpec{TLSVerifyPin, strings.ReplaceAll(fingerprint, ":", " ")}, TLSSpec{TLSVerifyPin, want}},
+		{TLSSpec{TLSVerifyPin, want}, TLSSpec{TLSVerifyPin, want}},
+	} {
+		spec := Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsps://camera/", TLS: c.in}}}
+		if err := spec.Normalize(); err != nil || spec.Sources[0].TLS != c.want {
+			t.Errorf("%+v became %+v, %v", c.in, spec.Sources[0].TLS, err)
+		}
 	}
 }

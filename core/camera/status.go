@@ -25,18 +25,24 @@ type Status struct {
 
 // SourceStatus is how one source is doing.
 type SourceStatus struct {
-	Name        string
-	State       State
-	Since       time.Time
-	Error       string
-	Transport   Transport // the one in use, or last in use; "" before the first
-	OnFallback  bool      // the fallback URL is in use, or was last
-	Tracks      []TrackStatus
-	GOP         time.Duration // between the last two keyframes; 0 if unknown
-	LastFrameAt time.Time     // zero before the first
-	Reconnects  uint64        // streams after the first
-	LostPackets uint64
-	BytesIn     uint64
+	Name      string
+	State     State
+	Since     time.Time
+	Error     string
+	Transport Transport // the one in use, or last in use; "" before the first
+	// TransportReason says why this transport, for people; it never holds a secret.
+	TransportReason string
+	OnFallback      bool // the fallback URL is in use, or was last
+	Tracks          []TrackStatus
+	GOP             time.Duration // between the last two keyframes; 0 if unknown
+	LastFrameAt     time.Time     // zero before the first
+	Reconnects      uint64        // streams after the first
+	LostPackets     uint64
+	// Of UDP: packets that overtook others and were put in order, and packets that
+	// this machine had no room for, which are among those lost.
+	ReorderedPackets     uint64
+	KernelDroppedPackets uint64
+	BytesIn              uint64
 }
 
 // TrackStatus is what is known of a track.

@@ -21,9 +21,11 @@ type View struct {
 // ProbeResult is what a camera offers, or where asking it failed.
 type ProbeResult struct {
 	Transport Transport
-	Tracks    []TrackStatus
-	GOP       time.Duration // 0 if no two keyframes came while probing
-	Elapsed   time.Duration
-	Step      string // at which it failed: "connect", "describe", …; "" on success
-	Error     string // why, and what to do; "" on success; never holds a secret
+	// TransportReason is as in SourceStatus.
+	TransportReason string
+	Tracks          []TrackStatus
+	GOP             time.Duration // 0 if no two keyframes came while probing
+	Elapsed         time.Duration
+	Step            string // at which it failed: "connect", "describe", …; "" on success
+	Error           string // why, and what to do; "" on success; never holds a secret
 }

@@ -118,13 +118,13 @@ func (r *cameraReader) fields(e entry) {
 			r.labels(f, key)
 		case "sources":
 			r.sources(f, key)
-		case "url", "fallback_url", "username", "password", "transport":
+		case "url", "fallback_url", "username", "password", "transport", "tls":
 			if singleKey == "" {
 				singleKey = f.name
 			}
-			r.source(f, key, &single)
+			r.source(f, key, f.name, &single)
 		default:
-			r.unknown(f, key, prefixed(r.key, "name", "enabled", "on_demand", "record", "labels", "sources", "url", "fallback_url", "username", "password", "transport"))
+			r.unknown(f, key, prefixed(r.key, "name", "enabled", "on_demand", "record", "labels", "sources", "url", "fallback_url", "username", "password", "transport", "tls"))
 		}
 	}
 	switch sourcesLine, several := r.lines["sources"]; {
@@ -145,7 +145,12 @@ func (r *cameraReader) set(f entry, key string, into func(string) error) {
 	}
 }
 
-func (r *cameraReader) source(f entry, key string, into *camera.SourceSpec) {
+// source reads a field of a source, which is at a place in the camera.
+func (r *cameraReader) source(f entry, key, field string, into *camera.SourceSpec) {
+	if f.name == "tls" {
+		r.tls(f, key, field, &into.TLS)
+		return
+	}
 	r.set(f, key, func(v string) error {
 		switch f.name {
 		case "name":
@@ -165,6 +170,20 @@ func (r *cameraReader) source(f entry, key string, into *camera.SourceSpec) {
 	})
 }
 
+func (r *cameraReader) tls(f entry, key, field string, into *camera.TLSSpec) {
+	for _, e := range r.entries(f.value, key) {
+		r.lines[join(field, e.name)] = e.line
+		switch e.name {
+		case "verify":
+			r.set(e, join(key, e.name), func(v string) error { into.Verify = camera.TLSVerify(v); return nil })
+		case "fingerprint":
+			r.set(e, join(key, e.name), func(v string) error { into.Fingerprint = v; return nil })
+		default:
+			r.unknown(e, join(key, shown(e.name)), prefixed(key, "verify", "fingerprint"))
+		}
+	}
+}
+
 func (r *cameraReader) sources(f entry, key string) {
 	if f.value.Kind != yaml.SequenceNode {
 		r.problem(f.line, key, "must be a list: - name: main, below it url: rtsp://…")
@@ -181,10 +200,10 @@ func (r *cameraReader) sources(f entry, key string) {
 		for _, s := range r.entries(node, sourceKey) {
 			r.lines[join(field, s.name)] = s.line
 			switch s.name {
-			case "name", "url", "fallback_url", "username", "password", "transport":
-				r.source(s, join(sourceKey, s.name), &spec)
+			case "name", "url", "fallback_url", "username", "password", "transport", "tls":
+				r.source(s, join(sourceKey, s.name), join(field, s.name), &spec)
 			default:
-				r.unknown(s, join(sourceKey, shown(s.name)), prefixed(sourceKey, "name", "url", "fallback_url", "username", "password", "transport"))
+				r.unknown(s, join(sourceKey, shown(s.name)), prefixed(sourceKey, "name", "url", "fallback_url", "username", "password", "transport", "tls"))
 			}
 		}
 		r.spec.Sources = append(r.spec.Sources, spec)

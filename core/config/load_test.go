@@ -89,7 +89,8 @@ cameras:
     sources:
       - {name: main, url: "rtsp://cam/main", username: u, password: "a#b: c", transport: tcp}
       - {url: "rtsp://cam/sub"}
-  shed: {url: "rtsp://cam/one", username: u, password: p, transport: udp}
+      - {name: wide, url: "rtsps://cam/wide", tls: {verify: none}}
+  shed: {url: "rtsps://cam/one", username: u, password: p, transport: udp, tls: {fingerprint: "`+strings.Repeat("AB:", 31)+`ab"}}
 `)
 	yard, shed := c.Cameras[0], c.Cameras[1]
 	if yard.Name != "Back yard" || yard.Enabled || !yard.OnDemand || yard.Labels["site"] != "home" {
@@ -98,10 +99,11 @@ cameras:
 	if yard.Record != (camera.RecordSpec{Mode: camera.RecordContinuous, MaxAge: 30 * day, MaxBytes: 500e9}) {
 		t.Errorf("got %+v", yard.Record)
 	}
-	if len(yard.Sources) != 2 || yard.Sources[0].Password.Reveal() != "a#b: c" || yard.Sources[0].Transport != camera.TransportTCP || yard.Sources[1].Name != "sub" {
+	if len(yard.Sources) != 3 || yard.Sources[2].TLS.Verify != camera.TLSVerifyNone || yard.Sources[0].Password.Reveal() != "a#b: c" || yard.Sources[0].Transport != camera.TransportTCP || yard.Sources[1].Name != "sub" {
 		t.Errorf("got %+v", yard.Sources)
 	}
-	if shed.Sources[0].Transport != camera.TransportUDP || shed.Sources[0].Username != "u" {
+	if shed.Sources[0].Transport != camera.TransportUDP || shed.Sources[0].Username != "u" ||
+		shed.Sources[0].TLS != (camera.TLSSpec{Verify: camera.TLSVerifyPin, Fingerprint: strings.Repeat("ab", 32)}) {
 		t.Errorf("got %+v", shed.Sources)
 	}
 }
@@ -222,7 +224,7 @@ cameras:
 		{11, "cameras.door.url", "rtsp://"},
 		{12, "cameras.Door", "must match"},
 		{14, "cameras.yard.ulr", "did you mean cameras.yard.url?"},
-		{17, "cameras.shed.transport", "must be auto, tcp, udp or multicast"},
+		{17, "cameras.shed.transport", "must be auto, tcp, udp, multicast or tunnel"},
 		{18, "cameras.door", "first in line 11"},
 		{23, "cameras.roof.sources[1].paswort", "did you mean cameras.roof.sources[1].password?"},
 		{0, "hls.window", "must be a whole number"},

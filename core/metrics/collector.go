@@ -12,7 +12,7 @@ type collector struct {
 
 	build, cameras, viewers, requests, sent                    *prometheus.Desc
 	frames, received, lost, reconnects, ringBytes, drops, pool *prometheus.Desc
-	discards, hlsDrops                                         *prometheus.Desc
+	reordered, dropped, discards, hlsDrops                     *prometheus.Desc
 }
 
 func newCollector(version string, snapshot func() Snapshot) *collector {
@@ -30,6 +30,8 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 		frames:     describe("source_frames_total", "Access units received from a source.", "camera", "source"),
 		received:   describe("source_received_bytes_total", "Bytes received from a source.", "camera", "source"),
 		lost:       describe("source_lost_packets_total", "RTP packets of a source that never came.", "camera", "source"),
+		reordered:  describe("source_reordered_packets_total", "RTP packets of a source that overtook others and were put in order.", "camera", "source"),
+		dropped:    describe("source_kernel_dropped_packets_total", "Of the lost packets of a source, those that the socket's receive buffer had no room for.", "camera", "source"),
 		reconnects: describe("source_reconnects_total", "Connections to a source after the first.", "camera", "source"),
 		ringBytes:  describe("source_ring_bytes", "Bytes of a source kept for consumers that start.", "camera", "source"),
 		drops:      describe("subscriber_dropped_frames_total", "Frames that a consumer of a source lost, by reason.", "camera", "source", "subscriber", "reason"),
@@ -42,7 +44,7 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{c.build, c.cameras, c.viewers, c.requests, c.sent, c.frames,
-		c.received, c.lost, c.reconnects, c.ringBytes, c.drops, c.discards, c.hlsDrops, c.pool} {
+		c.received, c.lost, c.reordered, c.dropped, c.reconnects, c.ringBytes, c.drops, c.discards, c.hlsDrops, c.pool} {
 		out <- d
 	}
 }
@@ -79,6 +81,8 @@ func (c *collector) collectCamera(out chan<- prometheus.Metric, each Camera) {
 		counter(c.frames, source.Frames, each.ID, source.Name)
 		counter(c.received, source.Bytes, each.ID, source.Name)
 		counter(c.lost, source.LostPackets, each.ID, source.Name)
+		counter(c.reordered, source.Reordered, each.ID, source.Name)
+		counter(c.dropped, source.Dropped, each.ID, source.Name)
 		counter(c.reconnects, source.Reconnects, each.ID, source.Name)
 		out <- prometheus.MustNewConstMetric(c.ringBytes, prometheus.GaugeValue, float64(source.RingBytes), each.ID, source.Name)
 		for reason, n := range source.Discards {

@@ -36,6 +36,8 @@ type Source struct {
 	Frames      uint64
 	Bytes       uint64
 	LostPackets uint64
+	Reordered   uint64 // packets put in order again
+	Dropped     uint64 // packets that the kernel had no room for, of those lost
 	Reconnects  uint64
 	RingBytes   int64
 	Drops       []Drop            // by consumers that were too slow

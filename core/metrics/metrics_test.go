@@ -22,7 +22,7 @@ func scrape(t *testing.T, snapshot Snapshot) string {
 func TestAScrapeShowsTheSnapshot(t *testing.T) {
 	got := scrape(t, Snapshot{PoolUsedBytes: 5, PoolIdleBytes: 6, Cameras: []Camera{
 		{ID: "door", State: camera.StateLive, Viewers: 3, Requests: 10, Sent: 11, Sources: []Source{{
-			Name: "main", Frames: 12, Bytes: 13, LostPackets: 14, Reconnects: 15, RingBytes: 16,
+			Name: "main", Frames: 12, Bytes: 13, LostPackets: 14, Reordered: 21, Dropped: 22, Reconnects: 15, RingBytes: 16,
 			Drops:    []Drop{{"hls", "full", 17}, {"hls", "awaiting_keyframe", 18}},
 			Discards: map[string]uint64{"late": 19}, HLSDrops: map[string]uint64{"short": 20},
 		}}},
@@ -38,6 +38,8 @@ func TestAScrapeShowsTheSnapshot(t *testing.T) {
 		`drover_source_frames_total{camera="door",source="main"} 12`,
 		`drover_source_received_bytes_total{camera="door",source="main"} 13`,
 		`drover_source_lost_packets_total{camera="door",source="main"} 14`,
+		`drover_source_reordered_packets_total{camera="door",source="main"} 21`,
+		`drover_source_kernel_dropped_packets_total{camera="door",source="main"} 22`,
 		`drover_source_reconnects_total{camera="door",source="main"} 15`,
 		`drover_source_ring_bytes{camera="door",source="main"} 16`,
 		`drover_subscriber_dropped_frames_total{camera="door",reason="full",source="main",subscriber="hls"} 17`,

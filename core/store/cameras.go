@@ -99,8 +99,10 @@ func none(result sql.Result) bool {
 func writeParts(ctx context.Context, tx *sql.Tx, spec camera.Spec) error {
 	for i, source := range spec.Sources {
 		if _, err := tx.ExecContext(ctx, `
-			INSERT INTO sources (camera, position, name, url, fallback_url, username, password, transport) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			spec.ID, i, source.Name, source.URL, source.FallbackURL, source.Username, source.Password.Reveal(), string(source.Transport)); err != nil {
+			INSERT INTO sources (camera, position, name, url, fallback_url, username, password, transport, tls_verify, tls_fingerprint)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			spec.ID, i, source.Name, source.URL, source.FallbackURL, source.Username, source.Password.Reveal(), string(source.Transport),
+			string(source.TLS.Verify), source.TLS.Fingerprint); err != nil {
 			return err
 		}
 	}
@@ -133,7 +135,9 @@ func readCameras(ctx context.Context, tx *sql.Tx) ([]camera.Spec, error) {
 }
 
 func readSources(ctx context.Context, tx *sql.Tx, cameras map[string]*camera.Spec) error {
-	rows, err := tx.QueryContext(ctx, "SELECT camera, name, url, fallback_url, username, password, transport FROM sources ORDER BY camera, position")
+	rows, err := tx.QueryContext(ctx, `
+		SELECT camera, name, url, fallback_url, username, password, transport, tls_verify, tls_fingerprint
+		FROM sources ORDER BY camera, position`)
 	if err != nil {
 		return err
 	}
@@ -141,7 +145,8 @@ func readSources(ctx context.Context, tx *sql.Tx, cameras map[string]*camera.Spe
 	for rows.Next() {
 		var id, password string
 		var source camera.SourceSpec
-		if err := rows.Scan(&id, &source.Name, &source.URL, &source.FallbackURL, &source.Username, &password, &source.Transport); err != nil {
+		if err := rows.Scan(&id, &source.Name, &source.URL, &source.FallbackURL, &source.Username, &password, &source.Transport,
+			&source.TLS.Verify, &source.TLS.Fingerprint); err != nil {
 			return err
 		}
 		source.Password = secret.New(password)

@@ -47,7 +47,9 @@ func migrations() []string {
 		) STRICT, WITHOUT ROWID;`, `
 		ALTER TABLE sources ADD COLUMN fallback_url TEXT NOT NULL DEFAULT '';`, `
 		-- The first discontinuity sequence that no playlist of the camera has had.
-		ALTER TABLE epochs ADD COLUMN discontinuity INTEGER NOT NULL DEFAULT 0;`,
+		ALTER TABLE epochs ADD COLUMN discontinuity INTEGER NOT NULL DEFAULT 0;`, `
+		ALTER TABLE sources ADD COLUMN tls_verify TEXT NOT NULL DEFAULT 'system';
+		ALTER TABLE sources ADD COLUMN tls_fingerprint TEXT NOT NULL DEFAULT '';`,
 	}
 }
 

@@ -70,7 +70,7 @@ func TestCamerasComeBackAfterReopeningExactlyAsTheyWere(t *testing.T) {
 		s.Labels = map[string]string{"site": "home", "a b": ""}
 		s.Sources = []camera.SourceSpec{
 			{Name: "main", URL: "rtsp://h/1?a=b", Username: "u", Password: secret.New(`p@s#/:?%^!"'`), Transport: camera.TransportTCP},
-			{Name: "sub", URL: "rtsps://h/2"},
+			{Name: "sub", URL: "rtsps://h/2", TLS: camera.TLSSpec{Fingerprint: strings.Repeat("ab", 32)}},
 		}
 	})
 	want := []camera.Spec{full, spec(t, "door", nil), spec(t, "attic", nil)}
