@@ -50,13 +50,14 @@ gi.require_version("GstRtspServer", "1.0")
 gi.require_version("GstApp", "1.0")
 from gi.repository import Gst, GstApp, GstRtspServer
 Gst.init(None)
-names = ("appsrc", "videotestsrc", "rtph264pay", "x264enc", "h264parse", "avenc_aac")
-raise SystemExit(any(Gst.ElementFactory.find(name) is None for name in names))'
+names = """appsrc appsink videotestsrc audiotestsrc clockoverlay timeoverlay overlaycomposition
+	x264enc x265enc voaacenc h264parse h265parse aacparse rtph264pay rtph265pay rtpmp4gpay"""
+raise SystemExit(any(Gst.ElementFactory.find(name) is None for name in names.split()))'
 	/usr/bin/python3 -c "$probe" >/dev/null 2>&1 || missing+=(
 		python3-gi python3-gst-1.0 gir1.2-gst-rtsp-server-1.0
 		gir1.2-gst-plugins-base-1.0 gstreamer1.0-plugins-base
 		gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
-		gstreamer1.0-plugins-ugly gstreamer1.0-libav
+		gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
 	)
 }
 
