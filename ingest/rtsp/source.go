@@ -5,7 +5,6 @@ package rtsp
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/drover-video/drover/core/camera"
@@ -21,12 +20,14 @@ const authRetry = 30 * time.Second
 // Options hold what all sources share.
 type Options struct {
 	UserAgent string // "" for the session's default
+	Batch     int    // datagrams that one system call reads at most; 0 for the session's default
 }
 
 // Open returns what makes sources of specs.
 func Open(options Options) camera.OpenSource {
+	buffers := session.NewBuffers(options.Batch)
 	return func(spec camera.SourceSpec) camera.Source {
-		return &source{options: options, spec: spec}
+		return &source{options: options, spec: spec, buffers: buffers}
 	}
 }
 
@@ -34,56 +35,32 @@ func Open(options Options) camera.OpenSource {
 type source struct {
 	options Options
 	spec    camera.SourceSpec
+	buffers *session.Buffers // of all sources
 
 	first   session.Transport // to try: the one that brought packets last
+	why     string            // it was, where others had failed
 	reorder timeline.Reorder  // what was learnt of the stream outlives a connection
 }
 
 // errNothingUsable is the cause when a camera offers no track that can be used.
 var errNothingUsable = errors.New("no usable track")
 
-// Pull implements camera.Source.
-func (s *source) Pull(ctx context.Context, feed *camera.Feed) error {
-	var err error
-	for i, transport := range s.transports() {
-		if i > 0 {
-			feed.Logger.Info("trying another transport", "transport", string(transport), "err", err)
-		}
-		err = s.pull(ctx, feed, transport)
-		if ctx.Err() != nil || !(errors.Is(err, session.ErrTransportRefused) || errors.Is(err, session.ErrNoPackets)) {
-			break
-		}
-	}
-	return explain(err)
-}
-
-// transports are those to try, in order.
-func (s *source) transports() []session.Transport {
-	switch s.spec.Transport {
-	case camera.TransportTCP:
-		return []session.Transport{session.TCP}
-	case camera.TransportUDP:
-		return []session.Transport{session.UDP}
-	}
-	return from(s.first, session.TCP, session.UDP)
-}
-
-// from returns transports beginning with the one given, if it is among them.
-func from(first session.Transport, all ...session.Transport) []session.Transport {
-	i := max(slices.Index(all, first), 0)
-	return slices.Concat(all[i:], all[:i])
-}
-
-// pull runs one conversation.
-func (s *source) pull(ctx context.Context, feed *camera.Feed, transport session.Transport) error {
-	if s.spec.Transport == camera.TransportMulticast {
-		return &camera.PullError{Step: "setup", Err: errNothingUsable, RetryAfter: time.Minute,
-			Message: "multicast is not yet pulled by this version: set the transport to auto, tcp or udp"}
-	}
-	conversation, err := session.Open(ctx, session.Options{
+// pull runs one conversation, after others by other transports. More says that
+// there are more to try.
+func (s *source) pull(ctx context.Context, feed *camera.Feed, transport session.Transport, tried []attempt, more bool) (err error) {
+	received := false
+	defer func() { s.learn(transport, tried, received, context.Cause(ctx), err) }()
+	options := session.Options{
 		URL: s.spec.URL, Username: s.spec.Username, Password: s.spec.Password,
-		Transport: transport, UserAgent: s.options.UserAgent, Logger: feed.Logger,
-	})
+		Transport: transport, Buffers: s.buffers, UserAgent: s.options.UserAgent, Logger: feed.Logger,
+	}
+	if more && transport != session.UDP {
+		options.FirstPacketTimeout = firstPacketTimeout
+	}
+	if options.TLSConfig, err = session.TLSConfig(session.Trust(s.spec.TLS.Verify), s.spec.TLS.Fingerprint); err != nil {
+		return err
+	}
+	conversation, err := session.Open(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -103,19 +80,12 @@ func (s *source) pull(ctx context.Context, feed *camera.Feed, transport session.
 	if err := conversation.Play(ctx); err != nil {
 		return err
 	}
+	feed.Because(s.reason(transport, tried))
 	feed.Connected(camera.Transport(transport), plan.offers())
 	stream := newStream(feed, plan, &s.reorder)
 	defer stream.close()
 	err = conversation.Run(ctx, stream)
-	switch {
-	case stream.received:
-		s.first = transport
-	case errors.Is(context.Cause(ctx), camera.ErrStalled):
-		// Given up by those who watch, before the conversation itself noticed that
-		// this transport brings nothing. Another is due all the same.
-		order := s.transports()
-		s.first = order[(slices.Index(order, transport)+1)%len(order)]
-	}
+	received = stream.received
 	return err
 }
 
