@@ -47,7 +47,10 @@ export class HlsSession implements Session {
         if (signal.aborted) abort()
         hls.on(hlsClass.Events.ERROR, (_event, data) => this.onError(data))
         hls.on(hlsClass.Events.FRAG_BUFFERED, () => this.appended++)
-        hls.on(hlsClass.Events.MANIFEST_PARSED, () => {
+        hls.on(hlsClass.Events.MANIFEST_PARSED, (_event, { levels }) => {
+          // Levels come in the order of their bit rate. The first guess of a bandwidth
+          // is too timid for a camera in the same house.
+          if (!this.options.preview) hls.startLevel = levels.length - 1
           this.options.onQualities()
           this.play()
         })
@@ -58,9 +61,13 @@ export class HlsSession implements Session {
     } finally {
       clearInterval(watch)
       signal.removeEventListener('abort', abort)
-      this.options.onEnd()
-      hls.destroy()
+      hls.stopLoad()
     }
+  }
+
+  end(): void {
+    this.options.onEnd()
+    this.hls.destroy()
   }
 
   play(): void {

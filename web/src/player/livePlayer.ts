@@ -1,3 +1,4 @@
+import type Hls from 'hls.js'
 import { HEALTHY_AFTER_MS, PLAYER_BACKOFF, UNSUPPORTED_RETRY_MS } from '../config'
 import { Backoff } from '../logic/backoff'
 import { sleep } from '../logic/sleep'
@@ -43,7 +44,9 @@ class Unsupported extends Error {
  */
 export class LivePlayer {
   private stopping: AbortController | null = null
+  /** What holds the video element; it may have failed, and play out what it has. */
   private session: Session | null = null
+  private running = false
   private sessions = 0
   private wantsPlay = true
   private quality = -1
@@ -72,6 +75,7 @@ export class LivePlayer {
     if (!this.stopping) return
     this.stopping.abort()
     this.stopping = null
+    this.endSession()
     this.setStatus({ kind: 'stopped' })
   }
 
@@ -134,6 +138,7 @@ export class LivePlayer {
 
   private async waitAfter(err: unknown, backoff: Backoff, signal: AbortSignal): Promise<void> {
     if (err instanceof Unsupported) {
+      this.endSession()
       this.setStatus({ kind: 'unsupported', message: err.message })
       await sleep(UNSUPPORTED_RETRY_MS, signal)
       return
@@ -147,23 +152,31 @@ export class LivePlayer {
 
   /** Plays until it fails or the signal is aborted; rejects in both cases. */
   private async playOnce(playlist: Playlist, signal: AbortSignal): Promise<void> {
-    const session = await this.newSession(playlist)
+    const hlsClass = await loadHls()
     if (signal.aborted) return
+    const session = this.newSession(hlsClass, playlist)
+    // The one before has played out what it had while the server was away.
+    this.endSession()
     this.session = session
     this.options.video.dataset.sessions = String(++this.sessions)
+    this.running = true
     try {
       await session.run(signal)
     } finally {
-      this.session = null
+      this.running = false
     }
   }
 
-  private async newSession(playlist: Playlist): Promise<Session> {
+  private endSession(): void {
+    this.session?.end()
+    this.session = null
+  }
+
+  private newSession(hlsClass: typeof Hls, playlist: Playlist): Session {
     const { video, canvas, url, preview } = this.options
     const wantsPlay = (): boolean => this.wantsPlay
     const onBlocked = (): void => this.setStatus({ kind: 'blocked' })
     const onEnd = (): void => freezeFrame(video, canvas)
-    const hlsClass = await loadHls()
     if (!hlsClass.isSupported()) {
       if (video.canPlayType('application/vnd.apple.mpegurl') === '') {
         throw new Unsupported('This browser cannot play live video. Try a current Firefox, Chrome, Edge or Safari.')
@@ -203,7 +216,7 @@ export class LivePlayer {
   }
 
   private onWaiting(): void {
-    if (this.session && !this.paused) this.setStatus({ kind: 'buffering' })
+    if (this.running && !this.paused) this.setStatus({ kind: 'buffering' })
   }
 
   private onPause(): void {

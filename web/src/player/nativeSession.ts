@@ -33,10 +33,13 @@ export class NativeSession implements Session {
     } finally {
       clearInterval(watch)
       events.abort()
-      this.onEnd()
-      video.removeAttribute('src')
-      video.load()
     }
+  }
+
+  end(): void {
+    this.onEnd()
+    this.video.removeAttribute('src')
+    this.video.load()
   }
 
   private watchProgress(onStuck: () => void): ReturnType<typeof setInterval> {

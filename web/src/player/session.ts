@@ -6,8 +6,13 @@ export interface Quality {
 
 /** One run of playback, from attaching the video element to a failure. */
 export interface Session {
-  /** Plays until the signal is aborted or playback fails: it only ever rejects, with NotYet. */
+  /**
+   * Plays until the signal is aborted or playback fails: it only ever rejects,
+   * with NotYet. What is buffered goes on playing until end.
+   */
   run(signal: AbortSignal): Promise<never>
+  /** Gives the video element back, once. */
+  end(): void
   play(): void
   jumpToLive(): void
   /** How far the picture on the screen is behind the camera, in milliseconds; null if not known. */

@@ -192,8 +192,11 @@ class Form {
 
   private send(): Promise<Camera> {
     const { camera } = this.options
-    const common = { name: this.name.value.trim(), enabled: this.enabled.input.checked, sources: this.sources() }
-    return camera ? changeCamera(camera.id, common) : addCamera({ id: this.id.value, ...common })
+    const common = { name: this.name.value.trim(), enabled: this.enabled.input.checked }
+    if (!camera) return addCamera({ id: this.id.value, ...common, sources: this.sources() })
+    // Sources that are sent may be connected anew: not for a new name.
+    const same = camera.sources.length < 2 === this.sub.isEmpty && !this.used().some((source) => source.isChanged)
+    return changeCamera(camera.id, same ? common : { ...common, sources: this.sources() })
   }
 
   /** A third source and on has no fields here, and stays as it is. */

@@ -114,8 +114,10 @@ export class PlayerView {
     const { status } = this
     let text = ''
     let hint = ''
+    // What is buffered plays on while the server is away: no need for words yet.
+    const playsOn = !this.player.paused && this.video.readyState >= HTMLMediaElement.HAVE_FUTURE_DATA
     if (status.kind === 'unsupported') text = status.message
-    else if (status.kind === 'waiting') {
+    else if (status.kind === 'waiting' && !playsOn) {
       text = this.cameraReason || status.reason
       const seconds = Math.ceil((status.retryAtMs - Date.now()) / 1000)
       hint = seconds > 0 ? `Trying again in ${seconds} s` : 'Trying again…'

@@ -117,6 +117,18 @@ test('an edit keeps the password that it does not know, and probes with the stor
   })
 })
 
+test('a new name alone does not touch the connection', async () => {
+  harness.mock.add(door())
+  await harness.inPage(async (page) => {
+    await page.goto(harness.mock.url)
+    await page.getByTestId('tile-edit').click()
+    await page.getByTestId('field-name').fill('Porch')
+    await page.getByTestId('save-button').click()
+    await waitForText(page, 'tile-name', 'Porch')
+    expect(harness.mock.requests).toEqual([['PATCH', '/cameras/door', { name: 'Porch', enabled: true }]])
+  })
+})
+
 test('removing asks first', async () => {
   harness.mock.add(door())
   await harness.inPage(async (page) => {
@@ -224,13 +236,10 @@ test('a stream that breaks the decoder is mended without a new session', async (
   harness.mock.add(door())
   await harness.inPage(async (page) => {
     let segments = 0
-    await page.route(/\/\d+\.m4s$/, async (route) => {
-      const response = await route.fetch()
-      const body = await response.body()
+    harness.mock.spoil = (bytes: Buffer) => {
       // The third segment sends the decoder to look for its samples where there is nothing.
-      if (++segments === 3) body.writeInt32BE(-1, body.indexOf('trun') + 12)
-      return route.fulfill({ response, body })
-    })
+      if (++segments === 3) bytes.writeInt32BE(-1, bytes.indexOf('trun') + 12)
+    }
     await page.goto(`${harness.mock.url}/watch/door`)
     await page.waitForFunction(() => Number(document.querySelector('video')?.dataset.mends) > 0)
     await waitForMotion(page, 'player-video', 2)

@@ -42,6 +42,7 @@ export class Harness {
     this.mock.cameras.clear()
     this.mock.overrides.clear()
     this.mock.absent.clear()
+    this.mock.spoil = null
     this.mock.requests.length = 0
   }
 }

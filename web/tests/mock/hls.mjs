@@ -6,6 +6,10 @@ import { CLIPS, CLIP_SEGMENTS } from './clips.mjs'
 
 const WINDOW = 5
 
+// Discontinuities are counted from here: hls.js keeps an array by their number,
+// and walks it, so that one made of the clock stops the page for minutes.
+const STARTED = Math.floor(Date.now() / 1000 / CLIP_SEGMENTS - 1) * CLIP_SEGMENTS
+
 export class LiveClip {
   /** Sequences count from the machine's clock, so that they never go back over restarts. */
   constructor(folder, name) {
@@ -27,7 +31,7 @@ export class LiveClip {
     const first = this.next - WINDOW
     const lines = [
       '#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-TARGETDURATION:1', `#EXT-X-MEDIA-SEQUENCE:${first}`,
-      `#EXT-X-DISCONTINUITY-SEQUENCE:${Math.floor((first - 1) / CLIP_SEGMENTS)}`,
+      `#EXT-X-DISCONTINUITY-SEQUENCE:${Math.floor((first - 1 - STARTED) / CLIP_SEGMENTS)}`,
       '#EXT-X-INDEPENDENT-SEGMENTS', '#EXT-X-MAP:URI="init.mp4"',
     ]
     for (let n = first; n < this.next; n++) {

@@ -21,6 +21,9 @@ export class MockServer {
   requests = []
   /** Cameras whose HLS is away: id -> [status, headers]. */
   absent = new Map()
+  /** Changes the bytes of a segment, where a test wants bad ones. */
+  /** @type {null | ((bytes: Buffer) => void)} */
+  spoil = null
   port = 0
   url = ''
 
@@ -109,6 +112,7 @@ export class MockServer {
     const bytes = clip ? await clip.file(rest[1]) : null
     if (!bytes) return problem(res, 404, 'Not found', 'the segment has left the window')
     res.writeHead(200, { 'Content-Type': 'video/mp4', 'Content-Length': bytes.length, 'Cache-Control': 'public, max-age=3600, immutable' })
+    if (rest[1] !== 'init.mp4') this.spoil?.(bytes)
     return res.end(bytes)
   }
 
