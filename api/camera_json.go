@@ -95,6 +95,7 @@ type SourceStatus struct {
 	LastFrameAt *timestamp `json:"last_frame_at,omitempty"`
 	Reconnects  uint64     `json:"reconnects"`
 	LostPackets uint64     `json:"lost_packets"`
+	NextTryAt   *timestamp `json:"next_try_at,omitempty" doc:"While waiting to connect again"`
 	Reordered   uint64     `json:"reordered_packets" doc:"Packets of UDP that overtook others, and were put in order"`
 	Dropped     uint64     `json:"kernel_dropped_packets" doc:"Of the lost, those that the receive buffer of the server's system had no room for"`
 	BytesIn     uint64     `json:"bytes_in"`
@@ -144,7 +145,7 @@ func statusOf(s camera.Status) Status {
 		status.Sources[i] = SourceStatus{
 			Name: source.Name, State: string(source.State), Since: stamp(source.Since), Error: source.Error,
 			Transport: string(source.Transport), Reason: source.TransportReason, OnFallback: source.OnFallback, Tracks: tracksOf(source.Tracks), GOPSeconds: thousandths(source.GOP.Seconds()),
-			LastFrameAt: stamp(source.LastFrameAt), Reconnects: source.Reconnects, LostPackets: source.LostPackets,
+			LastFrameAt: stamp(source.LastFrameAt), NextTryAt: stamp(source.NextTryAt), Reconnects: source.Reconnects, LostPackets: source.LostPackets,
 			Reordered: source.ReorderedPackets, Dropped: source.KernelDroppedPackets, BytesIn: source.BytesIn,
 		}
 	}

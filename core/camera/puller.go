@@ -54,7 +54,8 @@ type puller struct {
 	state State
 	since time.Time
 	err   string
-	feed  *Feed // of the connection that is, or of the last
+	next  time.Time // of the next try, while waiting for it
+	feed  *Feed     // of the connection that is, or of the last
 }
 
 func newPuller(camera string, spec SourceSpec, onDemand bool, options *Options) *puller {
@@ -121,6 +122,8 @@ func (p *puller) wait(ctx context.Context, err error) {
 	}
 	p.set(state, err.Error())
 	delay := p.backoff.next(floor)
+	p.setNext(p.options.Now().Add(delay))
+	defer p.setNext(time.Time{})
 	p.logger.Debug("waiting before the next try", "delay", delay)
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
@@ -298,6 +301,12 @@ func (p *puller) set(state State, err string) {
 	}
 }
 
+func (p *puller) setNext(at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.next = at
+}
+
 // Restart ends the connection, or the wait for the next.
 func (p *puller) Restart() {
 	select {
@@ -312,7 +321,7 @@ func (p *puller) reconnects() uint64 { return max(p.connects.Load(), 1) - 1 }
 // status returns how the source is doing.
 func (p *puller) status() SourceStatus {
 	p.mu.Lock()
-	s := SourceStatus{Name: p.spec.Name, State: p.state, Since: p.since, Error: p.err}
+	s := SourceStatus{Name: p.spec.Name, State: p.state, Since: p.since, Error: p.err, NextTryAt: p.next}
 	feed := p.feed
 	p.mu.Unlock()
 	s.Reconnects, s.LostPackets, s.BytesIn = p.reconnects(), p.lost.Load(), p.received.Load()

@@ -144,7 +144,7 @@ func TestACameraThatWantsToBeLeftAloneIsLeftAlone(t *testing.T) {
 		if n := len(source.starts()); n != 1 {
 			t.Errorf("%d tries in the first minute, want 1", n)
 		}
-		if s := p.status(); s.State != StateBackoff || s.Error != "the camera serves no more sessions" {
+		if s := p.status(); s.State != StateBackoff || s.Error != "the camera serves no more sessions" || time.Until(s.NextTryAt) <= 0 {
 			t.Errorf("status %+v", s)
 		}
 	})

@@ -29,6 +29,7 @@ type SourceStatus struct {
 	State     State
 	Since     time.Time
 	Error     string
+	NextTryAt time.Time // zero unless waiting for it
 	Transport Transport // the one in use, or last in use; "" before the first
 	// TransportReason says why this transport, for people; it never holds a secret.
 	TransportReason string
