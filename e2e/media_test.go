@@ -20,6 +20,7 @@ type mediaCase struct {
 	id     string
 	codecs []string // of fMP4; the same as TS where ts is set
 	ts     bool
+	pace   pace
 }
 
 func TestMediaOfEveryKindIsRight(t *testing.T) {
@@ -27,15 +28,15 @@ func TestMediaOfEveryKindIsRight(t *testing.T) {
 		mediaCase
 		camera rtsptest.CameraConfig
 	}{
-		{mediaCase{"h264", []string{"h264"}, true}, rtsptest.CameraConfig{Clip: "h264"}},
-		{mediaCase{"h264-aac", []string{"h264", "aac"}, true}, rtsptest.CameraConfig{Clip: "h264", AAC: true}},
-		{mediaCase{"h264-bframes", []string{"h264"}, true}, rtsptest.CameraConfig{Clip: "h264-bframes"}},
-		{mediaCase{"h264-bframes-aac", []string{"h264", "aac"}, true}, rtsptest.CameraConfig{Clip: "h264-bframes", AAC: true}},
-		{mediaCase{"h264-slices", []string{"h264"}, true}, rtsptest.CameraConfig{Clip: "h264-slices", Aggregate: true}},
-		{mediaCase{"h264-bare", []string{"h264"}, true}, rtsptest.CameraConfig{Clip: "h264", BareSDP: true, PCMA: true}},
-		{mediaCase{"h265", []string{"hevc"}, false}, rtsptest.CameraConfig{Clip: "h265"}},
-		{mediaCase{"h265-aac", []string{"hevc", "aac"}, false}, rtsptest.CameraConfig{Clip: "h265", AAC: true}},
-		{mediaCase{"h265-bframes-aac", []string{"hevc", "aac"}, false}, rtsptest.CameraConfig{Clip: "h265-bframes", AAC: true}},
+		{mediaCase{"h264", []string{"h264"}, true, steadyPace}, rtsptest.CameraConfig{Clip: "h264"}},
+		{mediaCase{"h264-aac", []string{"h264", "aac"}, true, steadyPace}, rtsptest.CameraConfig{Clip: "h264", AAC: true}},
+		{mediaCase{"h264-bframes", []string{"h264"}, true, steadyPace}, rtsptest.CameraConfig{Clip: "h264-bframes"}},
+		{mediaCase{"h264-bframes-aac", []string{"h264", "aac"}, true, steadyPace}, rtsptest.CameraConfig{Clip: "h264-bframes", AAC: true}},
+		{mediaCase{"h264-slices", []string{"h264"}, true, steadyPace}, rtsptest.CameraConfig{Clip: "h264-slices", Aggregate: true}},
+		{mediaCase{"h264-bare", []string{"h264"}, true, steadyPace}, rtsptest.CameraConfig{Clip: "h264", BareSDP: true, PCMA: true}},
+		{mediaCase{"h265", []string{"hevc"}, false, steadyPace}, rtsptest.CameraConfig{Clip: "h265"}},
+		{mediaCase{"h265-aac", []string{"hevc", "aac"}, false, steadyPace}, rtsptest.CameraConfig{Clip: "h265", AAC: true}},
+		{mediaCase{"h265-bframes-aac", []string{"hevc", "aac"}, false, steadyPace}, rtsptest.CameraConfig{Clip: "h265-bframes", AAC: true}},
 	}
 	var cameras []rtsptest.CameraConfig
 	for _, one := range cases {
@@ -71,7 +72,7 @@ func checkMedia(t *testing.T, s *server, c mediaCase) {
 		f := follow(t, s.on(t), index)
 		checkFragments(t, f, f.collect(watchSegments))
 	})
-	checkPlays(t, s, index, c.codecs)
+	checkPlays(t, s, index, c)
 	if !c.ts {
 		if _, err := s.tryGet(ts); err == nil {
 			t.Errorf("%s is served, though H.265 is not carried in MPEG-TS here", ts)
@@ -79,15 +80,15 @@ func checkMedia(t *testing.T, s *server, c mediaCase) {
 		return
 	}
 	inParallel(t, "ts", func(t *testing.T) {
-		checkTransportStream(t, follow(t, s.on(t), ts).collect(watchSegments))
+		checkTransportStream(t, follow(t, s.on(t), ts).collect(watchSegments), c.pace)
 	})
-	checkPlays(t, s, ts, c.codecs)
+	checkPlays(t, s, ts, c)
 }
 
-func checkPlays(t *testing.T, s *server, path string, codecs []string) {
+func checkPlays(t *testing.T, s *server, path string, c mediaCase) {
 	inParallel(t, path+" decodes", func(t *testing.T) {
-		checkCodecs(t, s.url(path), codecs...)
-		checkDecodes(t, s.url(path), watchSeconds)
+		checkCodecs(t, s.url(path), c.codecs...)
+		checkDecodes(t, s.url(path), watchSeconds, c.pace)
 	})
 	inParallel(t, path+" is continuous", func(t *testing.T) {
 		checkTimestamps(t, s.url(path), watchSeconds)

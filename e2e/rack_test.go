@@ -107,11 +107,11 @@ func TestMediaOfTheRackIsRight(t *testing.T) {
 		mediaCase
 		settings string
 	}{
-		{mediaCase{"h264", []string{"h264"}, true}, "size=640x360,bitrate=500"},
-		{mediaCase{"h264-aac", []string{"h264", "aac"}, true}, "size=640x360,bitrate=500,audio=aac"},
-		{mediaCase{"h264-bframes-aac", []string{"h264", "aac"}, true}, "size=640x360,bitrate=500,bframes=2,audio=aac"},
-		{mediaCase{"h265", []string{"hevc"}, false}, "codec=h265,size=640x360,bitrate=500"},
-		{mediaCase{"h265-aac", []string{"hevc", "aac"}, false}, "codec=h265,size=640x360,bitrate=500,audio=aac"},
+		{mediaCase{"h264", []string{"h264"}, true, workingPace}, "size=640x360,bitrate=500"},
+		{mediaCase{"h264-aac", []string{"h264", "aac"}, true, workingPace}, "size=640x360,bitrate=500,audio=aac"},
+		{mediaCase{"h264-bframes-aac", []string{"h264", "aac"}, true, workingPace}, "size=640x360,bitrate=500,bframes=2,audio=aac"},
+		{mediaCase{"h265", []string{"hevc"}, false, workingPace}, "codec=h265,size=640x360,bitrate=500"},
+		{mediaCase{"h265-aac", []string{"hevc", "aac"}, false, workingPace}, "codec=h265,size=640x360,bitrate=500,audio=aac"},
 	}
 	var cameras []string
 	for _, one := range cases {

@@ -13,7 +13,7 @@ const tsPacketBytes = 188
 
 // checkTransportStream holds TS segments against each other: a player joins them
 // without looking, so counters must go on from one to the next.
-func checkTransportStream(t *testing.T, pieces []piece) {
+func checkTransportStream(t *testing.T, pieces []piece, pace pace) {
 	t.Helper()
 	counters := map[int]byte{}
 	var whole []byte
@@ -37,7 +37,8 @@ func checkTransportStream(t *testing.T, pieces []piece) {
 	if strings.Contains(report, "###") || !strings.Contains(report, "duplicate packets: 0") || !strings.Contains(report, "Bad (>.1s) gaps: 0") {
 		t.Errorf("tsreport:\n%s", report)
 	}
-	if said := run(t, "ffmpeg", "-nostdin", "-v", "warning", "-xerror", "-err_detect", "explode", "-i", file, "-f", "null", "-"); said != "" {
+	arguments := append([]string{"-nostdin", "-v", "warning", "-xerror", "-err_detect", "explode", "-i", file}, pace.arguments()...)
+	if said := run(t, "ffmpeg", append(arguments, "-f", "null", "-")...); said != "" {
 		t.Errorf("ffmpeg: %s", said)
 	}
 }
