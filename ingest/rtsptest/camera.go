@@ -14,6 +14,8 @@ type Camera struct {
 	path   string
 	url    string
 
+	groupPorts []int // even, of each media that can be; nil without a group at the start
+
 	mu       sync.Mutex // guards all below, players included
 	config   CameraConfig
 	reel     *reel
@@ -34,7 +36,7 @@ func newCamera(s *Server, index int, config CameraConfig, r *reel) *Camera {
 	return &Camera{
 		server: s,
 		path:   config.Path,
-		url:    fmt.Sprintf("rtsp://%s/%s", s.Addr(), config.Path),
+		url:    fmt.Sprintf("%s://%s/%s", s.scheme(), s.Addr(), config.Path),
 		config: config,
 		reel:   r,
 		delay:  r.clip.reorderTicks,
@@ -57,6 +59,9 @@ func (c *Camera) Set(change func(config *CameraConfig)) error {
 	config.Path = c.path
 	if err := config.setDefaults(); err != nil {
 		return err
+	}
+	if config.Group != "" && c.groupPorts == nil {
+		return fmt.Errorf("camera %s: a group must be given at the start", c.path)
 	}
 	r, err := c.server.reels.get(config.Clip, config.packing())
 	if err != nil {

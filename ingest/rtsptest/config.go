@@ -3,6 +3,7 @@ package rtsptest
 import (
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 )
@@ -24,9 +25,13 @@ type CameraConfig struct {
 	RewriteSDP func(sdp string) string // last word on the session description
 
 	Start     StartAt
-	Transport Transport     // the only one allowed; default both
-	UDPLost   bool          // UDP is set up, and nothing arrives
-	Reports   time.Duration // between sender reports; default 5 s, below zero none
+	Transport Transport // the only one allowed; default TCP and UDP
+	Tunnel    bool      // RTSP over HTTP is allowed, too
+	Group     string    // multicast is allowed, too, to this group; default of TransportMulticast "239.255.42.42"
+	// GroupInSDP names the group in the session description only.
+	GroupInSDP bool
+	UDPLost    bool          // UDP is set up, and nothing arrives
+	Reports    time.Duration // between sender reports; default 5 s, below zero none
 	// WallClock is what sender reports tell; default time.Now.
 	WallClock func() time.Time
 	// FirstTimestamp and FirstSequence are the RTP fields of each media's first
@@ -72,9 +77,11 @@ type Transport string
 
 // The transports.
 const (
-	TransportBoth Transport = ""
-	TransportTCP  Transport = "tcp"
-	TransportUDP  Transport = "udp"
+	TransportBoth      Transport = ""
+	TransportTCP       Transport = "tcp"
+	TransportUDP       Transport = "udp"
+	TransportMulticast Transport = "multicast"
+	TransportTunnel    Transport = "tunnel" // TCP, but within HTTP only
 )
 
 // Auth is how a camera asks who is there.
@@ -111,6 +118,12 @@ func (c *CameraConfig) setDefaults() error {
 	// Below, a fragment has no room; above, an interleaved frame cannot say its length.
 	if c.PacketSize < 16 || c.PacketSize > 65000 {
 		return fmt.Errorf("camera %s: packet size %d is not within 16 and 65000", c.Path, c.PacketSize)
+	}
+	if c.Transport == TransportMulticast && c.Group == "" {
+		c.Group = "239.255.42.42"
+	}
+	if group := net.ParseIP(c.Group); c.Group != "" && !group.IsMulticast() {
+		return fmt.Errorf("camera %s: %s is no multicast group", c.Path, c.Group)
 	}
 	if c.Reports == 0 {
 		c.Reports = 5 * time.Second

@@ -2,10 +2,12 @@ package rtsptest
 
 import (
 	"bufio"
+	"crypto/tls"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"sync"
 	"time"
 )
 
@@ -40,6 +42,9 @@ type conn struct {
 	net    net.Conn
 	queue  chan item
 	done   chan struct{} // closed when the reader has ended
+
+	watchers  sync.WaitGroup // of a tunnel
+	tunnelled bool
 
 	nonce   string
 	camera  *Camera // the last one named
@@ -77,8 +82,11 @@ func (c *conn) serve() {
 		defer close(writerDone)
 		c.write()
 	}()
-	in := bufio.NewReaderSize(c.net, maxLineSize)
-	for {
+	in, ok := bufio.NewReaderSize(c.net, maxLineSize), true
+	if isHTTP(in) {
+		in, ok = c.serveHTTP(in)
+	}
+	for ok {
 		request, err := readRequest(in)
 		if err != nil {
 			break
@@ -93,6 +101,7 @@ func (c *conn) serve() {
 	_ = c.net.Close()
 	close(c.done)
 	<-writerDone
+	c.watchers.Wait()
 }
 
 // armTimeout ends the connection unless another request comes in time.
@@ -121,7 +130,11 @@ func (c *conn) hangUp(how hangUp) {
 }
 
 func (c *conn) end(how hangUp) {
-	if tcp, ok := c.net.(*net.TCPConn); ok && how == hangUpReset {
+	inner := c.net
+	if secured, ok := inner.(*tls.Conn); ok {
+		inner = secured.NetConn()
+	}
+	if tcp, ok := inner.(*net.TCPConn); ok && how == hangUpReset {
 		_ = tcp.SetLinger(0) // so that closing sends RST
 	}
 	_ = c.net.Close()

@@ -86,6 +86,16 @@ func DropPacket(k int) Action {
 	return Action{name: fmt.Sprintf("drop packet %d", k), apply: func(p *player) { p.dropAt, p.dropArmed = k, true }}
 }
 
+// Shuffle sends each n packets in reverse from now on, over UDP; 1 ends it.
+func Shuffle(n int) Action {
+	return Action{name: fmt.Sprintf("shuffle %d", n), apply: func(p *player) { p.shuffle = n }}
+}
+
+// Repeat sends each packet twice from now on, over UDP.
+func Repeat() Action {
+	return Action{name: "repeat", apply: func(p *player) { p.repeat = true }}
+}
+
 // Inject puts bytes of any kind between two interleaved frames. Over UDP it
 // does nothing.
 func Inject(raw []byte) Action {

@@ -106,7 +106,7 @@ func (c *conn) describe(camera *Camera, config *CameraConfig, request *Request, 
 	}
 	answer.add("Content-Base: %s/", strings.TrimRight(request.URL, "/"))
 	answer.add("Content-Type: application/sdp")
-	answer.body = config.sdp(camera.clip())
+	answer.body = config.sdp(camera.clip(), camera.groupPorts)
 }
 
 // setup begins a session with the first media, and adds others.
@@ -116,7 +116,7 @@ func (c *conn) setup(camera *Camera, config *CameraConfig, request *Request, ans
 		answer.status = 404
 		return
 	}
-	offer, ok := chooseTransport(request.Header("Transport"), config.Transport)
+	offer, ok := chooseTransport(request.Header("Transport"), func(t transport) bool { return config.allows(t, c.tunnelled) })
 	if !ok || c.session != nil && c.session.udp != offer.udp {
 		answer.status = 461
 		return
@@ -141,6 +141,10 @@ func (c *conn) setup(camera *Camera, config *CameraConfig, request *Request, ans
 	stream := newRTPStream(kind.clockHz())
 	c.session.setup[kind] = stream
 	stream.channel = byte(2 * index)
+	if offer.multicast {
+		c.setupGroup(camera, config, stream, index, answer)
+		return
+	}
 	if offer.udp {
 		ip := c.net.RemoteAddr().(*net.TCPAddr).IP
 		c.session.remote[stream.channel] = &net.UDPAddr{IP: ip, Port: offer.rtp}
@@ -155,6 +159,18 @@ func (c *conn) setup(camera *Camera, config *CameraConfig, request *Request, ans
 	}
 	answer.add("Transport: RTP/AVP/TCP;unicast;interleaved=%d-%d;ssrc=%08X",
 		stream.channel, stream.channel+1, stream.ssrc)
+}
+
+// setupGroup has a media sent to the camera's multicast group.
+func (c *conn) setupGroup(camera *Camera, config *CameraConfig, stream *rtpStream, index int, answer *response) {
+	ip, port := net.ParseIP(config.Group), camera.groupPorts[index]
+	c.session.remote[stream.channel] = &net.UDPAddr{IP: ip, Port: port}
+	c.session.remote[stream.channel+1] = &net.UDPAddr{IP: ip, Port: port + 1}
+	where := fmt.Sprintf(";destination=%s;port=%d-%d;ttl=1", config.Group, port, port+1)
+	if config.GroupInSDP {
+		where = ""
+	}
+	answer.add("Transport: RTP/AVP;multicast%s;ssrc=%08X", where, stream.ssrc)
 }
 
 // mediaOf finds the media of a control URL, wherever the client put the query.

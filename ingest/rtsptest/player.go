@@ -29,6 +29,8 @@ type player struct {
 	dropAt                int
 	dropArmed, dropCounts bool
 	inject                []byte
+	shuffle               int  // as many packets in reverse, over UDP
+	repeat                bool // over UDP
 }
 
 // moment is where a camera stands in a tick.
@@ -75,8 +77,20 @@ func (p *player) dueFaults() {
 	}
 }
 
-// appendTick appends all that the client is sent in this tick.
+// appendTick appends all that the client is sent in this tick, as the network
+// lets it through.
 func (p *player) appendTick(dst []byte, m *moment) []byte {
+	dst = p.appendPackets(dst, m)
+	if p.remote != nil && p.shuffle > 1 {
+		dst = shuffle(dst, p.shuffle)
+	}
+	if p.remote != nil && p.repeat {
+		dst = repeat(dst)
+	}
+	return dst
+}
+
+func (p *player) appendPackets(dst []byte, m *moment) []byte {
 	if p.ended {
 		return dst
 	}

@@ -99,10 +99,20 @@ func TestTransportOffers(t *testing.T) {
 		{"RTP/AVP;unicast;client_port=-5", TransportBoth, transport{}, false},
 		{"RTP/AVP;unicast;client_port=65535", TransportBoth, transport{}, false},
 		{"RTP/AVP/TCP;interleaved=0-1", TransportUDP, transport{}, false},
+		{"RTP/AVP;multicast", TransportBoth, transport{}, false},
+		{"RTP/AVP;multicast", TransportMulticast, transport{udp: true, multicast: true}, true},
+		{"RTP/AVP/TCP;unicast", TransportMulticast, transport{}, false},
+		{"RTP/AVP/TCP;unicast", TransportTunnel, transport{}, false},
 		{"", TransportBoth, transport{}, false},
 	}
 	for _, test := range tests {
-		got, ok := chooseTransport(test.header, test.allowed)
+		got, ok := chooseTransport(test.header, func(offer transport) bool {
+			config := CameraConfig{Path: "door", Transport: test.allowed}
+			if err := config.setDefaults(); err != nil {
+				t.Fatal(err)
+			}
+			return config.allows(offer, false)
+		})
 		if ok != test.ok || got != test.want {
 			t.Errorf("%q: %+v %v, want %+v %v", test.header, got, ok, test.want, test.ok)
 		}
@@ -131,7 +141,7 @@ func FuzzRequest(f *testing.F) {
 				return
 			}
 			mediaOf(&config, request.URL)
-			chooseTransport(request.Header("Transport"), TransportBoth)
+			chooseTransport(request.Header("Transport"), func(t transport) bool { return config.allows(t, true) })
 			if config.authorized(request, "") && !strings.Contains(raw, "Digest") {
 				t.Fatal("authorized without a digest")
 			}

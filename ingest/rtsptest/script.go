@@ -124,7 +124,7 @@ func (c *ScriptConn) Handshake(sdp string) (channels []byte, err error) {
 			err = c.Reply(request, sdp, "Content-Type: application/sdp",
 				"Content-Base: "+strings.TrimRight(request.URL, "/")+"/")
 		case "SETUP":
-			t, ok := chooseTransport(request.Header("Transport"), TransportTCP)
+			t, ok := chooseTransport(request.Header("Transport"), func(t transport) bool { return !t.udp })
 			if !ok {
 				err = c.ReplyStatus(request, 461, "")
 				break

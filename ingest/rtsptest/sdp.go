@@ -39,32 +39,38 @@ func (k mediaKind) clockHz() int64 {
 }
 
 // sdp describes what the camera offers (RFC 4566).
-func (c *CameraConfig) sdp(clip *Clip) string {
+func (c *CameraConfig) sdp(clip *Clip, groupPorts []int) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\r\n", args...) }
 	line("v=0")
 	line("o=- 1 1 IN IP4 127.0.0.1")
 	line("s=Simulated camera")
-	line("c=IN IP4 0.0.0.0")
+	var ports [3]int // 0 where SETUP tells
+	if c.GroupInSDP {
+		copy(ports[:], groupPorts)
+		line("c=IN IP4 %s/1", c.Group)
+	} else {
+		line("c=IN IP4 0.0.0.0")
+	}
 	line("t=0 0")
 	line("a=control:*")
 	line("a=range:npt=now-")
 	for i, kind := range c.media() {
 		switch kind {
 		case mediaVideo:
-			line("m=video 0 RTP/AVP %d", videoPayloadType)
+			line("m=video %d RTP/AVP %d", ports[i], videoPayloadType)
 			line("a=rtpmap:%d %s/%d", videoPayloadType, clip.Codec, videoClockHz)
 			if format := c.videoFormat(clip); format != "" {
 				line("a=fmtp:%d %s", videoPayloadType, format)
 			}
 			line("a=framerate:25")
 		case mediaAAC:
-			line("m=audio 0 RTP/AVP %d", aacPayloadType)
+			line("m=audio %d RTP/AVP %d", ports[i], aacPayloadType)
 			line("a=rtpmap:%d MPEG4-GENERIC/%d/1", aacPayloadType, aacClockHz)
 			line("a=fmtp:%d streamtype=5;profile-level-id=1;mode=AAC-hbr;sizelength=13;indexlength=3;indexdeltalength=3;config=%x",
 				aacPayloadType, clip.AACConfig)
 		case mediaALaw:
-			line("m=audio 0 RTP/AVP %d", alawPayloadType)
+			line("m=audio %d RTP/AVP %d", ports[i], alawPayloadType)
 			line("a=rtpmap:%d PCMA/%d", alawPayloadType, alawClockHz)
 		}
 		line("a=control:trackID=%d", i)

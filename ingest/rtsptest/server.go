@@ -2,8 +2,11 @@ package rtsptest
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"net"
 	"strings"
 	"sync"
@@ -13,8 +16,9 @@ import (
 
 // Options make a Server.
 type Options struct {
-	Address string // default "127.0.0.1:0"
-	Clips   string // folder that MakeClips has filled
+	Address string      // default "127.0.0.1:0"
+	TLS     *tls.Config // for rtsps://; default none
+	Clips   string      // folder that MakeClips has filled
 	Cameras []CameraConfig
 	// OnEvent hears what happens, from several goroutines. It must not call back.
 	OnEvent func(Event)
@@ -24,6 +28,7 @@ type Options struct {
 type Server struct {
 	options Options
 	address string // with the port that was given
+	nonce   string // of HTTP
 	cameras []*Camera
 	reels   *reels
 	udp     *udpPair
@@ -35,7 +40,8 @@ type Server struct {
 	ended     bool
 	conns     map[*conn]struct{}
 	connsEver int
-	tasks     sync.WaitGroup // accepting and connections; added to while running only
+	tunnels   map[string]*io.PipeWriter // where the requests of a tunnel go, by its cookie
+	tasks     sync.WaitGroup            // accepting and connections; added to while running only
 }
 
 // New makes a server that listens already; Run lets it answer.
@@ -46,7 +52,9 @@ func New(options Options) (*Server, error) {
 	s := &Server{
 		options: options,
 		reels:   &reels{dir: options.Clips, clips: map[string]*Clip{}, made: map[reelKey]*reel{}},
+		nonce:   fmt.Sprintf("%016x", rand.Uint64()),
 		conns:   map[*conn]struct{}{},
+		tunnels: map[string]*io.PipeWriter{},
 	}
 	s.buffers.New = func() any { return new([]byte) }
 	listener, err := net.Listen("tcp", options.Address)
@@ -82,7 +90,13 @@ func (s *Server) addCameras() error {
 		if err != nil {
 			return err
 		}
-		s.cameras = append(s.cameras, newCamera(s, i, config, r))
+		camera := newCamera(s, i, config, r)
+		if config.Group != "" {
+			if camera.groupPorts, err = freePorts(3); err != nil {
+				return err
+			}
+		}
+		s.cameras = append(s.cameras, camera)
 	}
 	return nil
 }
@@ -90,7 +104,14 @@ func (s *Server) addCameras() error {
 // Start runs a server of cameras until the test ends.
 func Start(tb testing.TB, cameras ...CameraConfig) *Server {
 	tb.Helper()
-	s, err := New(Options{Clips: ClipDir(tb), Cameras: cameras})
+	return StartWith(tb, Options{Cameras: cameras})
+}
+
+// StartWith is Start with more options.
+func StartWith(tb testing.TB, options Options) *Server {
+	tb.Helper()
+	options.Clips = ClipDir(tb)
+	s, err := New(options)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -198,7 +219,7 @@ func (s *Server) closeAll() {
 func (s *Server) acceptFrom(listener net.Listener) {
 	s.tasks.Go(func() {
 		for {
-			accepted, err := listener.Accept()
+			accepted, err := s.accept(listener)
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
@@ -210,6 +231,15 @@ func (s *Server) acceptFrom(listener net.Listener) {
 			s.serve(listener, accepted)
 		}
 	})
+}
+
+// accept returns the next client. A handshake is made when it is first read from.
+func (s *Server) accept(listener net.Listener) (net.Conn, error) {
+	accepted, err := listener.Accept()
+	if err == nil && s.options.TLS != nil {
+		accepted = tls.Server(accepted, s.options.TLS)
+	}
+	return accepted, err
 }
 
 func (s *Server) serve(listener net.Listener, accepted net.Conn) {
@@ -234,6 +264,13 @@ func (s *Server) event(e Event) {
 	if s.options.OnEvent != nil {
 		s.options.OnEvent(e)
 	}
+}
+
+func (s *Server) scheme() string {
+	if s.options.TLS != nil {
+		return "rtsps"
+	}
+	return "rtsp"
 }
 
 // find returns the camera with the longest path that begins the URL's.

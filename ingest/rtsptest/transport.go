@@ -9,22 +9,34 @@ import (
 
 // transport is one way that a client offers in SETUP (RFC 2326 12.39).
 type transport struct {
-	udp      bool
-	rtp      int // channel or port
-	rtcp     int
-	explicit bool // the client named the numbers
+	udp       bool
+	multicast bool // udp, too
+	rtp       int  // channel or port
+	rtcp      int
+	explicit  bool // the client named the numbers
 }
 
 // chooseTransport takes the first offer that the camera allows.
-func chooseTransport(header string, allowed Transport) (transport, bool) {
+func chooseTransport(header string, allowed func(t transport) bool) (transport, bool) {
 	for offer := range strings.SplitSeq(header, ",") {
-		t, ok := parseTransport(strings.TrimSpace(offer))
-		if !ok || t.udp && allowed == TransportTCP || !t.udp && allowed == TransportUDP {
-			continue
+		if t, ok := parseTransport(strings.TrimSpace(offer)); ok && allowed(t) {
+			return t, true
 		}
-		return t, true
 	}
 	return transport{}, false
+}
+
+// allows answers whether media may go a way, within a tunnel or not.
+func (c *CameraConfig) allows(t transport, tunnelled bool) bool {
+	switch {
+	case t.multicast:
+		return c.Group != ""
+	case t.udp:
+		return c.Transport == TransportBoth || c.Transport == TransportUDP
+	case tunnelled:
+		return true
+	}
+	return c.Transport == TransportBoth || c.Transport == TransportTCP
 }
 
 func parseTransport(offer string) (t transport, ok bool) {
@@ -41,7 +53,7 @@ func parseTransport(offer string) (t transport, ok bool) {
 	for _, field := range fields[1:] {
 		key, value, _ := strings.Cut(field, "=")
 		if key == "multicast" {
-			return t, false
+			t.multicast = t.udp
 		}
 		if key == name {
 			first, second, both := strings.Cut(value, "-")
@@ -59,7 +71,7 @@ func parseTransport(offer string) (t transport, ok bool) {
 		}
 	}
 	inRange := t.rtp >= 0 && t.rtcp >= 0 && t.rtp <= limit && t.rtcp <= limit
-	return t, inRange && (t.explicit || !t.udp)
+	return t, inRange && (t.explicit || !t.udp || t.multicast)
 }
 
 // udpPair is the pair of sockets that all cameras of a server send from.
@@ -86,6 +98,20 @@ func listenUDPPair(ip net.IP) (*udpPair, error) {
 		_ = rtp.Close()
 	}
 	return nil, fmt.Errorf("listen for RTP: no pair of ports is free: %w", lastErr)
+}
+
+// freePorts returns even ports with their odd neighbours that are free now.
+func freePorts(n int) ([]int, error) {
+	var ports []int
+	for range n {
+		pair, err := listenUDPPair(nil)
+		if err != nil {
+			return nil, err
+		}
+		defer pair.close() // when all are found, so that they differ
+		ports = append(ports, pair.rtp.LocalAddr().(*net.UDPAddr).Port)
+	}
+	return ports, nil
 }
 
 func (u *udpPair) close() {

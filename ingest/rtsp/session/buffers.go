@@ -4,7 +4,7 @@ import "sync"
 
 const (
 	// datagramBytes takes what fits an Ethernet. A camera that sends more, in
-	// IP fragments, costs one datagram and then has larger slots.
+	// IP fragments, costs what one call read and then has larger slots.
 	datagramBytes    = 2 << 10
 	maxDatagramBytes = 64 << 10
 

@@ -150,6 +150,7 @@ func TestDatagramsOfOthersAreNotHandedOn(t *testing.T) {
 	send("127.0.0.2", rtp('V', 1, "stranger"))
 	send("127.0.0.1", rtp('V', 2, strings.Repeat("x", 3000))) // too large for the first buffer
 	send("127.0.0.1", rtp('V', 3, "friend"))
+	heard.waitFor(t, 1)
 	send("127.0.0.1", rtp('V', 4, strings.Repeat("y", 3000)))
 	heard.waitFor(t, 2)
 	cancel()

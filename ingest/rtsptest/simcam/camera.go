@@ -110,10 +110,10 @@ func setTransport(c *rtsptest.CameraConfig, value string) error {
 	switch value {
 	case "both":
 		c.Transport = rtsptest.TransportBoth
-	case "tcp", "udp":
+	case "tcp", "udp", "multicast", "tunnel":
 		c.Transport = rtsptest.Transport(value)
 	default:
-		return fmt.Errorf("%q is not tcp, udp or both", value)
+		return fmt.Errorf("%q is not tcp, udp, multicast, tunnel or both", value)
 	}
 	return nil
 }
