@@ -111,6 +111,9 @@ type Track struct {
 	BitrateBPS int64   `json:"bitrate_bps"`
 	Playable   bool    `json:"playable" doc:"In HLS"`
 	Reason     string  `json:"reason" doc:"Why it is not playable"`
+
+	DeliveredAs string `json:"delivered_as" doc:"The codec in which it is handed on, where that is another: FLAC for G.711, G.722 and L16, without loss; else empty"`
+	MPEGTS      bool   `json:"mpegts" doc:"It is in the MPEG-TS variant of HLS, too"`
 }
 
 func (rs *routes) cameraOf(v camera.View) Camera {
@@ -156,7 +159,8 @@ func tracksOf(tracks []camera.TrackStatus) []Track {
 	shown := make([]Track, len(tracks))
 	for i, t := range tracks {
 		shown[i] = Track{Codec: t.Codec, Width: t.Width, Height: t.Height, FPS: thousandths(t.FPS),
-			SampleRate: t.SampleRate, BitrateBPS: t.BitrateBPS, Playable: t.Playable, Reason: t.Reason}
+			SampleRate: t.SampleRate, BitrateBPS: t.BitrateBPS, Playable: t.Playable, Reason: t.Reason,
+			DeliveredAs: t.DeliveredAs, MPEGTS: t.MPEGTS}
 	}
 	return shown
 }

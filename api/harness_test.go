@@ -76,7 +76,7 @@ func status(spec camera.Spec) camera.Status {
 		Name: spec.Sources[0].Name, State: camera.StateLive, GOP: 2 * time.Second, LastFrameAt: time.UnixMilli(1_700_000_000_120),
 		Transport: camera.TransportTCP, TransportReason: "tried first", Reconnects: 3, LostPackets: 4,
 		ReorderedPackets: 5, KernelDroppedPackets: 6,
-		Tracks: []camera.TrackStatus{{Codec: "H264", Width: 1920, Height: 1080, FPS: 29.97002997, BitrateBPS: 4e6, Playable: true}},
+		Tracks: []camera.TrackStatus{{Codec: "H264", Width: 1920, Height: 1080, FPS: 29.97002997, BitrateBPS: 4e6, Playable: true, MPEGTS: true}},
 	}}}
 }
 

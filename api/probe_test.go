@@ -29,15 +29,15 @@ func (p *probing) Probe(_ context.Context, source camera.SourceSpec) (camera.Pro
 
 func TestAProbeShowsWhatTheCameraOffers(t *testing.T) {
 	p := &probing{result: camera.ProbeResult{Transport: camera.TransportTCP, Elapsed: 1500 * time.Millisecond, GOP: 2 * time.Second,
-		Tracks: []camera.TrackStatus{{Codec: "H264", Width: 640, Height: 360, FPS: 25, Playable: true}, {Codec: "G711", SampleRate: 8000, Reason: "no browser plays it"}}}}
+		Tracks: []camera.TrackStatus{{Codec: "H264", Width: 640, Height: 360, FPS: 25, Playable: true, MPEGTS: true}, {Codec: "G711", SampleRate: 8000, Reason: "no browser plays it"}}}}
 	b := newBench(t, func(o *Options) { o.Prober = p })
 	w := b.must(http.StatusOK, "POST", "/api/v1/probe", `{"url":"rtsp://u:p%40@h/x","transport":"tcp"}`)
 	if p.asked.URL != "rtsp://h/x" || p.asked.Username != "u" || p.asked.Password.Reveal() != "p@" || p.asked.Transport != camera.TransportTCP {
 		t.Errorf("asked %+v", p.asked)
 	}
 	want := `{"ok":true,"transport":"tcp","transport_reason":"","tracks":[` +
-		`{"codec":"H264","width":640,"height":360,"fps":25,"sample_rate":0,"bitrate_bps":0,"playable":true,"reason":""},` +
-		`{"codec":"G711","width":0,"height":0,"fps":0,"sample_rate":8000,"bitrate_bps":0,"playable":false,"reason":"no browser plays it"}],` +
+		`{"codec":"H264","width":640,"height":360,"fps":25,"sample_rate":0,"bitrate_bps":0,"playable":true,"reason":"","delivered_as":"","mpegts":true},` +
+		`{"codec":"G711","width":0,"height":0,"fps":0,"sample_rate":8000,"bitrate_bps":0,"playable":false,"reason":"no browser plays it","delivered_as":"","mpegts":false}],` +
 		`"gop_seconds":2,"elapsed_seconds":1.5,"step":"","error":""}`
 	if got := strings.TrimSpace(w.Body.String()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

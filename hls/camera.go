@@ -43,6 +43,17 @@ func (c *Camera) muxer(source string) *Muxer {
 	return nil
 }
 
+// unplayable reports whether the camera sends pictures, and none that a player
+// of HLS shows.
+func (c *Camera) unplayable() bool {
+	for _, m := range *c.muxers.Load() {
+		if m.unplayable.Load() {
+			return true
+		}
+	}
+	return false
+}
+
 const multivariantCacheControl = "public, max-age=5, stale-if-error=60"
 
 // render makes the multivariant playlists of the sources that are published, in
@@ -67,6 +78,7 @@ func (c *Camera) render() {
 		dst = m3u8.AppendVariant(dst, &v)
 		all++
 		if n.variant.ts {
+			v.Codecs = n.variant.tsCodecs
 			ts = m3u8.AppendVariant(ts, &v)
 			inTS++
 		}

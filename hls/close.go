@@ -100,11 +100,14 @@ func (s *segmenter) coverage(duration time.Duration) float64 {
 	if len(s.open.follow) == 0 || duration <= 0 {
 		return 0
 	}
-	codec, ok := checkAudio(s.follower.stream)
-	if !ok {
+	codec, err := newSoundCodec(s.follower.stream)
+	if err != nil {
 		return 0
 	}
-	ticks := int64(len(s.open.follow)) * audioFrameTicks(s.follower.stream, codec)
+	ticks := int64(0)
+	for _, f := range s.open.follow {
+		ticks += codec.ticks(f.Payload())
+	}
 	return float64(s.follower.track.Duration(ticks)) / float64(duration)
 }
 

@@ -115,7 +115,7 @@ func (p *reply) serve() {
 	published := m.published.Load()
 	if published == nil {
 		if n.kind == nameMedia {
-			p.problem(p.problems.notYet)
+			p.problem(p.notYet())
 		} else {
 			p.problem(p.problems.gone)
 		}
@@ -135,7 +135,7 @@ func (p *reply) multivariant(ts bool) {
 	d := p.camera.multivariant.Load()
 	switch {
 	case d == nil:
-		p.problem(p.problems.notYet)
+		p.problem(p.notYet())
 		return
 	case ts:
 		if d = p.camera.multivariantTS.Load(); d == nil {
@@ -144,6 +144,14 @@ func (p *reply) multivariant(ts bool) {
 		}
 	}
 	p.document(d)
+}
+
+// notYet says why nothing of a camera is published.
+func (p *reply) notYet() *problem {
+	if p.camera.unplayable() {
+		return p.problems.notInHLS
+	}
+	return p.problems.notYet
 }
 
 func (p *reply) media(published *snapshot, ts bool) {

@@ -50,11 +50,11 @@ type layout struct {
 	init   *initSegment
 	codecs string // as in CODECS
 	pic    fmp4.Picture
+	sound  soundCodec // of audio, if there is any
 
-	audioFrame int64 // ticks of an audio frame
-
-	ts      bool // can be written as MPEG-TS
-	program mpegts.Program
+	ts       bool // can be written as MPEG-TS
+	tsCodecs string
+	program  mpegts.Program
 }
 
 // An initSegment is named after its content.
@@ -73,23 +73,21 @@ func newLayout(source string, video, audio stream) (*layout, error) {
 		}
 		l.pic = codec.Picture()
 		l.codecs = codec.CodecString()
+		l.tsCodecs = l.codecs
 		l.ts = video.params.Codec == media.CodecH264
 		l.program.Video = true
 		tracks = append(tracks, fmp4.Track{ID: videoTrackID, Timescale: uint32(video.track.ClockRate), Codec: codec})
 	}
 	if audio.present() {
-		codec, err := fmp4.NewAAC(audio.params.AudioConfig)
-		if err != nil {
+		var err error
+		if l.sound, err = newSoundCodec(audio); err != nil {
 			return nil, err
 		}
-		if l.codecs != "" {
-			l.codecs += ","
-		}
-		l.codecs += codec.CodecString()
-		l.audioFrame = audioFrameTicks(audio, codec)
-		tracks = append(tracks, fmp4.Track{ID: audioTrackID, Timescale: uint32(audio.track.ClockRate), Codec: codec})
-		if l.program.ADTS, err = mpegts.NewADTS(audio.params.AudioConfig); err == nil {
-			l.program.Audio = true
+		l.codecs = joinCodecs(l.codecs, l.sound.CodecString())
+		tracks = append(tracks, fmp4.Track{ID: audioTrackID, Timescale: uint32(audio.track.ClockRate), Codec: l.sound})
+		if adts, ok := tsSound(audio.params); ok {
+			l.program.Audio, l.program.ADTS = true, adts
+			l.tsCodecs = joinCodecs(l.tsCodecs, l.sound.CodecString())
 		} else if !video.present() {
 			l.ts = false
 		}
@@ -100,6 +98,13 @@ func newLayout(source string, video, audio stream) (*layout, error) {
 	l.init = &initSegment{hash: hash}
 	l.init.object = newObject(body{slices: [][]byte{data}, size: int64(len(data))}, source+".init-"+hash)
 	return l, nil
+}
+
+func joinCodecs(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "," + b
 }
 
 type pictureCodec interface {
@@ -118,17 +123,4 @@ func videoCodec(p *media.Params) (pictureCodec, error) {
 	default:
 		return nil, fmt.Errorf("no video codec %q", p.Codec)
 	}
-}
-
-// checkAudio reports whether a track's parameters can be written.
-func checkAudio(s stream) (*fmp4.AAC, bool) {
-	if s.params == nil || s.params.Codec != media.CodecAAC {
-		return nil, false
-	}
-	codec, err := fmp4.NewAAC(s.params.AudioConfig)
-	return codec, err == nil
-}
-
-func audioFrameTicks(s stream, codec *fmp4.AAC) int64 {
-	return int64(codec.SamplesPerFrame()) * int64(s.track.ClockRate) / int64(codec.SampleRate())
 }

@@ -24,6 +24,8 @@ type Muxer struct {
 	segments  atomic.Uint64
 	restarts  atomic.Uint64
 	drops     dropCounters
+
+	unplayable atomic.Bool // the camera sends pictures that no player of HLS shows
 }
 
 func newMuxer(camera, source string, r *ring.Ring, config *Config, changed func()) *Muxer {
@@ -100,7 +102,7 @@ type pipeline struct {
 func newPipeline(m *Muxer, first numbers) *pipeline {
 	p := &pipeline{Muxer: m, window: newWindow(m.source, m.config, first)}
 	p.segmenter = &segmenter{
-		source: m.source, config: m.config, log: m.log, drops: &m.drops, held: &m.held, longest: p.window.longest,
+		source: m.source, config: m.config, log: m.log, drops: &m.drops, held: &m.held, unplayable: &m.unplayable, longest: p.window.longest,
 		emit: func(s *segment) { p.ready = append(p.ready, s) },
 	}
 	return p

@@ -33,7 +33,7 @@ func newProblem(status int, kind, title, detail, cacheControl string) *problem {
 
 // problems are all that the handler answers.
 type problems struct {
-	unknown, gone, camera, method, notYet, notInTS, unsatisfied *problem
+	unknown, gone, camera, method, notYet, notInTS, notInHLS, unsatisfied *problem
 }
 
 func newProblems() problems {
@@ -44,7 +44,8 @@ func newProblems() problems {
 		camera:      newProblem(http.StatusNotFound, "camera-not-found", "There is no such camera", "There is no camera of this id.", brief),
 		method:      newProblem(http.StatusMethodNotAllowed, "method-not-allowed", "This cannot be done here", "HLS is read with GET, HEAD and OPTIONS.", brief),
 		notYet:      newProblem(http.StatusServiceUnavailable, "camera-not-live", "The camera has not sent anything yet", "The camera has not sent anything that can be played yet. Try again in a moment.", "no-store"),
-		notInTS:     newProblem(http.StatusNotAcceptable, "codec-not-in-mpegts", "There is no MPEG-TS of this camera", "This camera's video is H.265, which is not offered as MPEG-TS. Use /hls/{camera}/index.m3u8.", "max-age=1"),
+		notInTS:     newProblem(http.StatusNotAcceptable, "codec-not-in-mpegts", "There is no MPEG-TS of this camera", "MPEG-TS is offered of H.264 and AAC only, and this camera sends another codec, such as H.265. Use /hls/{camera}/index.m3u8.", "max-age=1"),
+		notInHLS:    newProblem(http.StatusNotAcceptable, "codec-not-in-hls", "There is no HLS of this camera", "This camera sends MJPEG, which no player of HLS shows. Set its stream to H.264, or take pictures from /api/v1/cameras/{id}/snapshot.jpg.", "max-age=1"),
 		unsatisfied: newProblem(http.StatusRequestedRangeNotSatisfiable, "range-not-satisfiable", "There is nothing in this range", "The range begins beyond the end.", brief),
 	}
 	p.notYet.retryAfter = []string{"2"}

@@ -96,7 +96,8 @@ func (s *segment) writeHeader(number uint32, endDTS int64, room *scratch) {
 		room.runs = append(room.runs, run(videoTrackID, s.video[0], room.video))
 	}
 	if len(s.audio) > 0 {
-		end := s.audio[len(s.audio)-1].DTS + s.layout.audioFrame
+		last := s.audio[len(s.audio)-1]
+		end := last.DTS + s.layout.sound.ticks(last.Payload())
 		if len(s.video) == 0 {
 			end = endDTS
 		}

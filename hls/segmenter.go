@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/drover-video/drover/core/media"
-	"github.com/drover-video/drover/core/mpegts"
 	"github.com/drover-video/drover/core/ring"
 )
 
@@ -18,7 +17,10 @@ type segmenter struct {
 	log    *slog.Logger
 	drops  *dropCounters
 	held   *atomic.Int64
-	emit   func(*segment) // takes over the segment's one reference
+
+	unplayable *atomic.Bool // set when pictures come that no player shows
+
+	emit func(*segment) // takes over the segment's one reference
 
 	// longest says how long a segment may become without ending the playlist's
 	// life, by stretching a picture over a hole.
@@ -57,15 +59,18 @@ func (s *segmenter) push(item ring.Item) {
 	if !s.begun || f.Epoch != s.epoch {
 		s.startEpoch(f.Epoch)
 	}
-	if !s.lead.present() && f.Entry {
+	if !s.lead.present() && f.Entry && f.Track.Codec != media.CodecJPEG {
 		s.lead = trackState{stream: stream{track: f.Track}}
 	}
-	if s.lead.present() && s.lead.track.Kind == media.KindAudio && f.Track.Kind == media.KindVideo && f.Entry {
+	if s.lead.present() && s.lead.track.Kind == media.KindAudio && f.Track.Kind == media.KindVideo && f.Entry && f.Track.Codec != media.CodecJPEG {
 		// A picture after all, where every sound was said to be an entry.
 		s.breakOff()
 		s.lead, s.follower = trackState{stream: stream{track: f.Track}}, trackState{}
 	}
 	switch {
+	case f.Track.Codec == media.CodecJPEG:
+		s.unplayable.Store(true)
+		s.drop(f, DropUnplayable)
 	case !s.lead.present():
 		s.drop(f, DropAwaitingKeyframe)
 	case f.Track == s.lead.track:
@@ -204,7 +209,7 @@ func (s *segmenter) pushFollower(f *media.Frame) {
 	}
 	if !t.present() || len(s.open.follow) == 0 {
 		candidate := stream{track: f.Track, params: f.Params}
-		if _, ok := checkAudio(candidate); !ok {
+		if _, err := newSoundCodec(candidate); err != nil {
 			s.drop(f, DropParameters)
 			return
 		}
@@ -218,7 +223,7 @@ func (s *segmenter) pushFollower(f *media.Frame) {
 	switch {
 	case f.DTS <= t.lastDTS:
 		s.drop(f, DropTimeBackwards)
-	case !sameParams(f.Params, t.params), len(f.Payload()) == 0, len(f.Payload()) > mpegts.MaxAudioFrameBytes:
+	case !sameParams(f.Params, t.params), len(f.Payload()) == 0, len(f.Payload()) > mostSoundBytes(f.Params):
 		s.drop(f, DropParameters)
 	case into < 0 && (s.broken || s.layout == nil):
 		s.drop(f, DropAwaitingKeyframe) // sound before the first picture

@@ -44,7 +44,7 @@ func (n *snapshot) init(hash string) *object {
 // with ==.
 type variant struct {
 	bandwidth, average int64
-	codecs             string
+	codecs, tsCodecs   string
 	width, height      int
 	fps                float64
 	ts                 bool

@@ -233,7 +233,7 @@ func (w *window) snapshot() *snapshot {
 	}
 	newest := w.listed[len(w.listed)-1].layout
 	n.variant = variant{
-		bandwidth: w.rate.peak, average: w.rate.average, codecs: newest.codecs,
+		bandwidth: w.rate.peak, average: w.rate.average, codecs: newest.codecs, tsCodecs: newest.tsCodecs,
 		width: newest.pic.DisplayWidth(), height: newest.pic.Height, fps: w.fps, ts: ts,
 	}
 	return n

@@ -60,6 +60,9 @@ type probeTrack struct {
 	BitrateBPS int64   `json:"bitrate_bps,omitempty"`
 	Playable   bool    `json:"playable"`
 	Reason     string  `json:"reason,omitempty"`
+
+	DeliveredAs string `json:"delivered_as,omitempty"`
+	MPEGTS      bool   `json:"mpegts"`
 }
 
 func printProbe(out io.Writer, result camera.ProbeResult, asJSON bool) error {
@@ -110,7 +113,14 @@ func describeTrack(t camera.TrackStatus) string {
 		text += fmt.Sprintf(", %d kbit/s", t.BitrateBPS/1000)
 	}
 	if t.Playable {
-		return text + ": plays"
+		text += ": plays"
+		if t.DeliveredAs != "" {
+			text += " as " + t.DeliveredAs
+		}
+		if !t.MPEGTS {
+			text += ", but not in MPEG-TS"
+		}
+		return text
 	}
 	return text + ": left out: " + t.Reason
 }

@@ -113,7 +113,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 // cameraOptions are what pulling a camera needs of the configuration.
 func cameraOptions(c *config.Config, pool *media.Pool, logger *slog.Logger) camera.Options {
 	return camera.Options{
-		Open:       rtsp.Open(rtsp.Options{UserAgent: "Drover/" + version}),
+		Open:       rtsp.Open(rtsp.Options{UserAgent: "Drover/" + version, WithoutFLAC: !c.Ingest.AudioFLAC}),
 		Pool:       pool,
 		Ring:       ring.Limits{MaxBytes: int(c.Ring.MaxBytes), MaxDuration: c.Ring.MaxDuration, Buffer: c.Ring.SubscriberFrames},
 		Dials:      camera.NewDialLimit(c.Ingest.DialLimit),

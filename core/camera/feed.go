@@ -186,7 +186,7 @@ func (t *feedTrack) measure(now time.Time) {
 func (t *feedTrack) status() TrackStatus {
 	s := TrackStatus{
 		Codec: t.offer.Codec, Playable: t.offer.Playable, Reason: t.offer.Reason,
-		SampleRate: t.offer.SampleRate,
+		SampleRate: t.offer.SampleRate, DeliveredAs: t.offer.DeliveredAs, MPEGTS: t.offer.MPEGTS,
 	}
 	if p := t.params.Load(); p != nil {
 		s.Width, s.Height, s.FPS = p.Width, p.Height, p.FPS

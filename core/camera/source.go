@@ -43,6 +43,10 @@ type TrackOffer struct {
 	Kind     media.Kind
 	Playable bool
 	Reason   string // why not
+
+	DeliveredAs string // as in TrackStatus
+	MPEGTS      bool   // as in TrackStatus
+
 	// Of audio, where the camera says it before the first frame.
 	SampleRate int
 	// Known parameters, or nil.

@@ -56,4 +56,11 @@ type TrackStatus struct {
 	BitrateBPS int64  // bits per second over the last seconds
 	Playable   bool   // in HLS
 	Reason     string // why not, for people; "" if playable
+
+	// DeliveredAs is the codec in which the track is handed on, where it is
+	// another: "FLAC" for G.711, G.722 and L16, of which not a sample is changed.
+	DeliveredAs string
+
+	// MPEGTS: the track is in the MPEG-TS variant of HLS, too.
+	MPEGTS bool
 }

@@ -69,5 +69,6 @@ type Ingest struct {
 	BackoffMin   time.Duration
 	BackoffMax   time.Duration
 	StallTimeout time.Duration // without an access unit
+	AudioFLAC    bool          // G.711, G.722 and L16 become FLAC; else they are left out
 	IdleAfter    time.Duration // how long an on-demand camera is pulled after the last request
 }

@@ -40,6 +40,7 @@ func (c *Config) keys() []key {
 		{"ingest.backoff_min", "1s", "first `wait` before a camera is tried again", duration(&c.Ingest.BackoffMin, 10*time.Millisecond, 10*time.Minute)},
 		{"ingest.backoff_max", "60s", "longest `wait` before a camera is tried again", duration(&c.Ingest.BackoffMax, 10*time.Millisecond, time.Hour)},
 		{"ingest.stall_timeout", "10s", "`time` without a picture after which a camera counts as stalled", duration(&c.Ingest.StallTimeout, 100*time.Millisecond, 10*time.Minute)},
+		{"ingest.audio_flac", "true", "`whether` telephone audio, which browsers refuse, is made into FLAC; else it is left out", boolean(&c.Ingest.AudioFLAC)},
 		{"ingest.idle_after", "30s", "`time` an on-demand camera is pulled after the last request for it", duration(&c.Ingest.IdleAfter, 5*time.Second, 24*time.Hour)},
 	}
 }

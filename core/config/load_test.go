@@ -53,7 +53,7 @@ func TestDefaultsNeedNoFile(t *testing.T) {
 		Log:    Log{Level: "info", Format: "text"},
 		HLS:    HLS{SegmentDuration: 2 * time.Second, Window: 5},
 		Ring:   Ring{MaxDuration: 10 * time.Second, MaxBytes: 32e6, SubscriberFrames: 256},
-		Ingest: Ingest{DialLimit: 16, BackoffMin: time.Second, BackoffMax: time.Minute, StallTimeout: 10 * time.Second, IdleAfter: 30 * time.Second},
+		Ingest: Ingest{DialLimit: 16, BackoffMin: time.Second, BackoffMax: time.Minute, StallTimeout: 10 * time.Second, AudioFLAC: true, IdleAfter: 30 * time.Second},
 	}
 	if c.HTTP != want.HTTP || c.Data != want.Data || c.Log != want.Log || c.Auth != want.Auth ||
 		c.HLS != want.HLS || c.Ring != want.Ring || c.Ingest != want.Ingest || len(c.Cameras) != 0 {

@@ -243,7 +243,6 @@ func TestAnAudioTrackThatCannotBeUsedIsLeftOutWithOneWarningPerConnection(t *tes
 		config       rtsptest.CameraConfig
 		codec        string
 	}{
-		{"pcma", "PCMA audio has no place in HLS", rtsptest.CameraConfig{PCMA: true}, "PCMA"},
 		{"g726", "G726-32 audio has no place in HLS", rtsptest.CameraConfig{PCMA: true, RewriteSDP: func(sdp string) string {
 			return strings.ReplaceAll(strings.ReplaceAll(sdp, "RTP/AVP 8\r", "RTP/AVP 98\r"), "rtpmap:8 PCMA", "rtpmap:98 G726-32")
 		}}, "G726-32"},

@@ -27,53 +27,63 @@ type choice struct {
 	format  session.Format
 	alone   bool // the media has this format only, so that payload types tell nothing
 	offer   camera.TrackOffer
+	rank    rank
 	track   *media.Track // of those taken; ID is the place in the plan
 	install func(pool *media.Pool, sink depacket.Sink) depacket.Depacketizer
 }
 
+// rank is how much a track is worth. Of each kind the best is taken, and the
+// first among equals.
+type rank int
+
+const (
+	unusable   rank = iota
+	unplayable      // for snapshots and AI only
+	fmp4Only        // plays, but not in MPEG-TS
+	playable
+)
+
 // plan is what is done with all of them.
 type plan []choice
 
-// choose takes the first video and the first audio track that can be used, and
-// says of every other why not.
-func choose(medias []session.Media) plan {
+// choose takes the best video and the best audio track, and says of every other
+// why not.
+func choose(medias []session.Media, options Options) plan {
 	var p plan
-	taken := map[media.Kind]bool{}
+	best := map[media.Kind]int{} // place in the plan
 	for _, m := range session.Playable(medias) {
 		if m.Kind != "video" && m.Kind != "audio" {
 			continue // metadata and vendors' own
 		}
-		c := choose1(m)
+		c := choose1(m, options)
 		c.media = m.Index
 		if c.install != nil {
-			kind := c.offer.Kind
-			if taken[kind] {
-				c.offer.Playable, c.install = false, nil
-				c.offer.Reason = fmt.Sprintf("another %s track is used", kind)
-			} else {
-				taken[kind] = true
-				c.track.ID = len(p)
+			c.track.ID = len(p)
+			if i, taken := best[c.offer.Kind]; !taken || c.rank > p[i].rank {
+				best[c.offer.Kind] = len(p)
 			}
 		}
 		p = append(p, c)
 	}
+	for i, c := range p {
+		if c.install != nil && best[c.offer.Kind] != i {
+			p.without(i, fmt.Sprintf("another %s track is used", c.offer.Kind))
+		}
+	}
 	return p
 }
 
-// choose1 takes the first format of a media that can be used.
-func choose1(m session.Media) choice {
-	none := choice{offer: camera.TrackOffer{Codec: "unknown", Kind: kindOf(m), Reason: "the camera does not say how it is coded"}}
+// choose1 takes the best format of a media.
+func choose1(m session.Media, options Options) choice {
+	best := choice{offer: camera.TrackOffer{Codec: "unknown", Kind: kindOf(m), Reason: "the camera does not say how it is coded"}}
 	for i, f := range m.Formats {
-		c := judge(kindOf(m), f)
+		c := judge(kindOf(m), f, options)
 		c.alone = len(m.Formats) == 1
-		if c.install != nil {
-			return c
-		}
-		if i == 0 {
-			none = c
+		if i == 0 || c.rank > best.rank {
+			best = c
 		}
 	}
-	return none
+	return best
 }
 
 func kindOf(m session.Media) media.Kind {
@@ -84,7 +94,7 @@ func kindOf(m session.Media) media.Kind {
 }
 
 // judge says what can be done with a format.
-func judge(kind media.Kind, f session.Format) choice {
+func judge(kind media.Kind, f session.Format, options Options) choice {
 	c := choice{format: f, offer: camera.TrackOffer{Codec: f.Encoding, Kind: kind}}
 	if f.Encoding == "" {
 		c.offer.Codec = fmt.Sprintf("payload type %d", f.PayloadType)
@@ -101,12 +111,21 @@ func judge(kind media.Kind, f session.Format) choice {
 		c.takeVideo(media.CodecH265, func(arena *media.Arena, sink depacket.Sink) video {
 			return depacket.NewH265(arena, sink, sets, donl)
 		})
+	case kind == media.KindVideo && f.Encoding == "JPEG":
+		c.takeJPEG()
 	case kind == media.KindAudio && f.Encoding == "MPEG4-GENERIC":
 		c.takeAAC(f)
+	case kind == media.KindAudio && f.Encoding == "MP4A-LATM":
+		c.takeLATM(f)
+	case kind == media.KindAudio && f.Encoding == "OPUS":
+		c.takeOpus()
+	case kind == media.KindAudio && !options.WithoutFLAC && (f.Encoding == "PCMA" || f.Encoding == "PCMU" || f.Encoding == "G722" || f.Encoding == "L16"):
+		c.takePCM(f)
 	case kind == media.KindVideo:
 		c.offer.Reason = c.offer.Codec + " video cannot be played in browsers: set the camera's stream to H.264"
 	default:
 		c.offer.SampleRate = f.ClockRate
+		// G.711 and its kind come here when they are not to be made into FLAC.
 		c.offer.Reason = c.offer.Codec + " audio has no place in HLS: set the camera's audio to AAC"
 	}
 	return c
@@ -120,7 +139,8 @@ type video interface {
 }
 
 func (c *choice) takeVideo(codec media.Codec, open func(arena *media.Arena, sink depacket.Sink) video) {
-	c.offer.Codec, c.offer.Playable = string(codec), true
+	c.rank = playable
+	c.offer.Codec, c.offer.Playable, c.offer.MPEGTS = string(codec), true, codec == media.CodecH264
 	c.track = &media.Track{Kind: media.KindVideo, Codec: codec, ClockRate: videoClock}
 	// Only asked for what the SDP says, so it needs no arena.
 	c.offer.Params = open(nil, nil).Params()
@@ -129,18 +149,79 @@ func (c *choice) takeVideo(codec media.Codec, open func(arena *media.Arena, sink
 	}
 }
 
+// takeJPEG takes pictures that stand alone. No player of HLS shows them.
+func (c *choice) takeJPEG() {
+	c.rank = unplayable
+	c.offer.Codec = "MJPEG"
+	c.offer.Reason = "MJPEG cannot be played in browsers by HLS, and serves for snapshots and AI only: set the camera's stream to H.264 to watch it"
+	c.track = &media.Track{Kind: media.KindVideo, Codec: media.CodecJPEG, ClockRate: videoClock}
+	c.install = func(pool *media.Pool, sink depacket.Sink) depacket.Depacketizer {
+		return depacket.NewJPEG(media.NewArena(pool, videoBlock), sink)
+	}
+}
+
 func (c *choice) takeAAC(f session.Format) {
 	c.offer.Codec = string(media.CodecAAC)
 	config, err := depacket.ParseAACConfig(f.FMTP, f.ClockRate)
 	if err != nil {
-		c.offer.SampleRate = f.ClockRate
-		c.offer.Reason = err.Error()
+		c.refuseAudio(f, err)
 		return
 	}
-	c.offer.Playable, c.offer.Params, c.offer.SampleRate = true, config.Params, config.Params.SampleRate
-	c.track = &media.Track{Kind: media.KindAudio, Codec: media.CodecAAC, ClockRate: f.ClockRate}
+	c.takeAudio(playable, media.CodecAAC, f.ClockRate, config.Params, func(arena *media.Arena, sink depacket.Sink) depacket.Depacketizer {
+		return depacket.NewAAC(arena, sink, config)
+	})
+}
+
+func (c *choice) takeLATM(f session.Format) {
+	c.offer.Codec = string(media.CodecAAC)
+	config, err := depacket.ParseLATMConfig(f.FMTP, f.ClockRate)
+	if err != nil {
+		c.refuseAudio(f, err)
+		return
+	}
+	c.takeAudio(playable, media.CodecAAC, f.ClockRate, config.Params(), func(arena *media.Arena, sink depacket.Sink) depacket.Depacketizer {
+		return depacket.NewLATM(arena, sink, config)
+	})
+}
+
+func (c *choice) takeOpus() {
+	c.offer.Codec = string(media.CodecOpus)
+	params := depacket.NewOpusParams()
+	// RFC 7587 section 4.1: the clock is of 48 kHz, whatever a camera announces.
+	c.takeAudio(fmp4Only, media.CodecOpus, params.SampleRate, params, func(arena *media.Arena, sink depacket.Sink) depacket.Depacketizer {
+		return depacket.NewOpus(arena, sink, params)
+	})
+}
+
+// takePCM takes sound that becomes FLAC.
+func (c *choice) takePCM(f session.Format) {
+	config, err := depacket.NewPCMConfig(f.Encoding, f.ClockRate, f.Channels)
+	if err != nil {
+		c.refuseAudio(f, err)
+		return
+	}
+	c.offer.DeliveredAs = string(media.CodecFLAC)
+	c.takeAudio(fmp4Only, media.CodecFLAC, f.ClockRate, config.Params, func(arena *media.Arena, sink depacket.Sink) depacket.Depacketizer {
+		return depacket.NewPCM(arena, sink, config)
+	})
+}
+
+func (c *choice) refuseAudio(f session.Format, err error) {
+	c.offer.SampleRate, c.offer.Reason = f.ClockRate, err.Error()
+}
+
+// takeAudio takes a track of audio. Params are nil where only the stream says
+// them.
+func (c *choice) takeAudio(worth rank, codec media.Codec, clockRate int, params *media.Params, open func(arena *media.Arena, sink depacket.Sink) depacket.Depacketizer) {
+	c.rank = worth
+	c.offer.Playable, c.offer.MPEGTS = true, codec == media.CodecAAC
+	c.offer.Params, c.offer.SampleRate = params, clockRate
+	if params != nil {
+		c.offer.SampleRate = params.SampleRate
+	}
+	c.track = &media.Track{Kind: media.KindAudio, Codec: codec, ClockRate: clockRate}
 	c.install = func(pool *media.Pool, sink depacket.Sink) depacket.Depacketizer {
-		return depacket.NewAAC(media.NewArena(pool, audioBlock), sink, config)
+		return open(media.NewArena(pool, audioBlock), sink)
 	}
 }
 
@@ -161,7 +242,9 @@ func decodeSets(texts ...string) [][]byte {
 
 // without gives a track of the plan up.
 func (p plan) without(i int, reason string) {
-	p[i].offer.Playable, p[i].offer.Reason, p[i].install = false, reason, nil
+	c := &p[i]
+	c.offer.Playable, c.offer.MPEGTS, c.offer.DeliveredAs = false, false, ""
+	c.offer.Reason, c.install = reason, nil
 }
 
 func (p plan) offers() []camera.TrackOffer {
@@ -176,6 +259,16 @@ func (p plan) offers() []camera.TrackOffer {
 func (p plan) has(kind media.Kind) bool {
 	for _, c := range p {
 		if c.install != nil && c.offer.Kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// plays reports whether a track of the kind is taken that plays in HLS.
+func (p plan) plays(kind media.Kind) bool {
+	for _, c := range p {
+		if c.install != nil && c.offer.Kind == kind && c.offer.Playable {
 			return true
 		}
 	}

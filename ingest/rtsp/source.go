@@ -21,6 +21,10 @@ const authRetry = 30 * time.Second
 type Options struct {
 	UserAgent string // "" for the session's default
 	Batch     int    // datagrams that one system call reads at most; 0 for the session's default
+
+	// WithoutFLAC leaves G.711, G.722 and L16 out, which else become FLAC: players
+	// of HLS take them in no other form.
+	WithoutFLAC bool
 }
 
 // Open returns what makes sources of specs.
@@ -65,7 +69,7 @@ func (s *source) pull(ctx context.Context, feed *camera.Feed, transport session.
 		return err
 	}
 	defer conversation.Close()
-	plan := choose(conversation.Medias())
+	plan := choose(conversation.Medias(), s.options)
 	if err := setup(ctx, conversation, plan); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ type track struct {
 	index       int // in the plan, as Feed knows it
 	info        *media.Track
 	payloadType int  // -1: any
-	alone       bool // no video beside it
+	alone       bool // no video beside it that plays in HLS
 	clock       *timeline.Track
 	sequence    depacket.Sequence
 	packets     depacket.Depacketizer
@@ -46,7 +46,7 @@ func newStream(feed *camera.Feed, plan plan, reorder *timeline.Reorder) *stream 
 		}
 		t := &track{
 			feed: feed, index: i, info: c.track, payloadType: int(c.format.PayloadType),
-			alone: !plan.has(media.KindVideo),
+			alone: !plan.plays(media.KindVideo),
 		}
 		if c.alone {
 			t.payloadType = -1
@@ -129,7 +129,11 @@ func (t *track) Unit(u depacket.Unit) {
 	f.Track = t.info
 	pts := t.clock.PTS(u.Timestamp+uint32(u.Offset), t.arrival)
 	dts := pts
-	if t.info.Kind == media.KindVideo {
+	switch {
+	case t.info.Codec == media.CodecJPEG:
+		t.feed.Timeline.Entry()
+		f.Entry = true
+	case t.info.Kind == media.KindVideo:
 		var err error
 		if dts, err = t.decodingTime(f, pts); err != nil {
 			f.Release()
@@ -138,8 +142,9 @@ func (t *track) Unit(u depacket.Unit) {
 			return
 		}
 		f.Entry = f.Keyframe
-	} else {
-		f.Entry = t.alone
+	case t.alone:
+		t.feed.Timeline.Entry()
+		f.Entry = true
 	}
 	f.PTS, f.DTS = t.clock.DTS(pts, dts)
 	wall, reported := t.feed.Timeline.Wall(t.clock.Position(f.PTS))
