@@ -35,6 +35,12 @@ type Prober interface {
 	Probe(ctx context.Context, source camera.SourceSpec) (camera.ProbeResult, error)
 }
 
+// Pictures finds a camera's newest picture as JPEG, where the camera sends such.
+// Errors are camera.ErrNotFound, camera.ErrNoPicture and camera.ErrNoJPEG.
+type Pictures interface {
+	Picture(id string) (camera.Picture, error)
+}
+
 // A Check says whether one part of Drover is fit to serve.
 type Check struct {
 	Name string
@@ -43,14 +49,15 @@ type Check struct {
 
 // Options is all that the API needs of others.
 type Options struct {
-	Cameras Cameras
-	Prober  Prober
-	Events  *event.Log              // read, and told of cameras added, updated and removed
-	Viewers func(camera string) int // who watches now
-	Checks  []Check                 // for /readyz
-	Media   http.Handler            // all below /hls/; it sets CORS and caching itself
-	Web     http.Handler            // the web app: every path that is nobody else's
-	Metrics http.Handler            // /metrics
+	Cameras  Cameras
+	Prober   Prober
+	Events   *event.Log              // read, and told of cameras added, updated and removed
+	Viewers  func(camera string) int // who watches now
+	Pictures Pictures
+	Checks   []Check      // for /readyz
+	Media    http.Handler // all below /hls/; it sets CORS and caching itself
+	Web      http.Handler // the web app: every path that is nobody else's
+	Metrics  http.Handler // /metrics
 
 	Version      string
 	Log          *slog.Logger
@@ -60,7 +67,7 @@ type Options struct {
 func (o Options) validate() error {
 	var missing []string
 	for name, given := range map[string]bool{
-		"Cameras": o.Cameras != nil, "Prober": o.Prober != nil, "Events": o.Events != nil, "Viewers": o.Viewers != nil,
+		"Cameras": o.Cameras != nil, "Prober": o.Prober != nil, "Events": o.Events != nil, "Viewers": o.Viewers != nil, "Pictures": o.Pictures != nil,
 		"Media": o.Media != nil, "Web": o.Web != nil, "Metrics": o.Metrics != nil, "Log": o.Log != nil,
 		"WriteTimeout": o.WriteTimeout > 0,
 	} {

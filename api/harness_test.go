@@ -160,9 +160,12 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 		}),
 		Events:  b.registry.events,
 		Viewers: func(string) int { return 7 },
-		Checks:  []Check{{Name: "store", Run: s.Ready}},
-		Media:   http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "media ", r.URL.Path) }),
-		Web:     http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "web ", r.URL.Path) }),
+		Pictures: pictures(func(string) (camera.Picture, error) {
+			return camera.Picture{}, camera.ErrNoJPEG
+		}),
+		Checks: []Check{{Name: "store", Run: s.Ready}},
+		Media:  http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "media ", r.URL.Path) }),
+		Web:    http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "web ", r.URL.Path) }),
 		Metrics: metrics.Handler("test", func() metrics.Snapshot {
 			return metrics.Snapshot{Cameras: []metrics.Camera{{ID: "door"}}}
 		}),

@@ -29,6 +29,8 @@ var (
 	problemNotAccepted  = kind{"/problems/not-acceptable", http.StatusNotAcceptable, "There is no answer of this kind"}
 	problemTimeout      = kind{"/problems/request-timeout", http.StatusRequestTimeout, "The body did not come in time"}
 	problemCameraExists = kind{"/problems/camera-exists", http.StatusConflict, "There is a camera of this id"}
+	problemNoSnapshot   = kind{"/problems/no-snapshot", http.StatusConflict, "There is no JPEG of this camera"}
+	problemNoPicture    = kind{"/problems/camera-not-live", http.StatusServiceUnavailable, "The camera has not sent anything yet"}
 	problemReadOnly     = kind{"/problems/camera-read-only", http.StatusConflict, "This camera cannot be changed here"}
 	problemTooLarge     = kind{"/problems/body-too-large", http.StatusRequestEntityTooLarge, "The body is too large"}
 	problemMediaType    = kind{"/problems/unsupported-media-type", http.StatusUnsupportedMediaType, "The body is of the wrong kind"}

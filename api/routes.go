@@ -41,6 +41,7 @@ func newRoutes(options Options) (http.Handler, error) {
 	api := humachi.New(router, humaConfig(options.Version))
 	rs.registerCameras(api)
 	rs.registerProbe(api)
+	rs.registerSnapshot(api)
 	rs.registerEvents(api)
 	rs.registerHealth(api)
 	router.Get("/metrics", options.Metrics.ServeHTTP)

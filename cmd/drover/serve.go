@@ -87,7 +87,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 		return err
 	}
 	handler, err := api.New(api.Options{
-		Cameras: registry, Events: events, Viewers: hub.Viewers,
+		Cameras: registry, Events: events, Viewers: hub.Viewers, Pictures: registry,
 		Prober:  prober{cameraOptions(c, pool, logger)},
 		Checks:  []api.Check{{Name: "store", Run: db.Ready}},
 		Media:   hls.NewHandler(lookup{registry, hub}, nil),

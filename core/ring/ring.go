@@ -132,6 +132,20 @@ func (r *Ring) dropOldestGOP() {
 	r.gops--
 }
 
+// Newest returns the newest frame of a codec that the ring holds, with a reference
+// for the caller, or nil.
+func (r *Ring) Newest(codec media.Codec) *media.Frame {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := r.frames.len() - 1; i >= 0; i-- {
+		if f := r.frames.at(i); f.Track.Codec == codec {
+			f.Retain()
+			return f
+		}
+	}
+	return nil
+}
+
 // Stats is what a ring holds now.
 type Stats struct {
 	Frames  int
