@@ -42,7 +42,7 @@ func (e *certificateError) hint() string {
 }
 
 // TLSConfig returns the configuration for a kind of trust. The fingerprint, for
-// TrustPin, is that of ParseFingerprint.
+// TrustPin, is the SHA-256 of the certificate in hexadecimal.
 func TLSConfig(trust Trust, fingerprint string) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if trust == TrustSystem || trust == "" {
@@ -53,11 +53,14 @@ func TLSConfig(trust Trust, fingerprint string) (*tls.Config, error) {
 	switch trust {
 	case TrustNone:
 	case TrustPin:
-		pinned, err := ParseFingerprint(fingerprint)
+		pinned, err := parseFingerprint(fingerprint)
 		if err != nil {
 			return nil, err
 		}
 		config.VerifyConnection = func(state tls.ConnectionState) error {
+			if len(state.PeerCertificates) == 0 {
+				return errPin
+			}
 			if got := certificateFingerprint(state.PeerCertificates[0]); got != pinned {
 				return &certificateError{fingerprint: got, err: errPin}
 			}
@@ -81,9 +84,9 @@ func cameraSuites() []uint16 {
 		tls.TLS_RSA_WITH_AES_128_CBC_SHA, tls.TLS_RSA_WITH_AES_256_CBC_SHA)
 }
 
-// ParseFingerprint takes the SHA-256 of a certificate in hexadecimal, with or
+// parseFingerprint takes the SHA-256 of a certificate in hexadecimal, with or
 // without colons or blanks, and returns it in small letters without them.
-func ParseFingerprint(text string) (string, error) {
+func parseFingerprint(text string) (string, error) {
 	text = strings.ToLower(strings.NewReplacer(":", "", " ", "", "-", "").Replace(text))
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != sha256.Size {

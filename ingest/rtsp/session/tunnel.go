@@ -246,28 +246,42 @@ func (t *tunnel) refusedWith() error {
 // Write implements net.Conn. What is written at once is a piece of base64 of its
 // own: that is how cameras decode it.
 func (t *tunnel) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	up, ended, refused := t.up, t.upEnded, t.refused
-	t.mu.Unlock()
-	if refused != nil {
-		return 0, refused
-	}
-	if ended {
-		ctx, cancel := context.WithTimeout(context.Background(), reopenTimeout)
-		defer cancel()
-		if err := t.open(ctx); err != nil {
-			return 0, err
-		}
-		t.mu.Lock()
-		up = t.up
-		t.mu.Unlock()
-	}
 	t.line = base64.StdEncoding.AppendEncode(t.line[:0], b)
-	n, err := up.Write(t.line)
+	up, ended, err := t.upward()
 	if err != nil {
+		return 0, err
+	}
+	if !ended {
+		n, err := up.Write(t.line)
+		if err == nil {
+			return len(b), nil
+		}
+		if n > 0 || isDeadline(err) {
+			return min(n, 1), err
+		}
+	}
+	// The camera has ended the POST, which is its right: another goes on.
+	ctx, cancel := context.WithTimeout(context.Background(), reopenTimeout)
+	defer cancel()
+	if err := t.open(ctx); err != nil {
+		return 0, err
+	}
+	if up, _, err = t.upward(); err != nil {
+		return 0, err
+	}
+	if err := up.SetWriteDeadline(time.Now().Add(reopenTimeout)); err != nil {
+		return 0, err
+	}
+	if n, err := up.Write(t.line); err != nil {
 		return min(n, 1), err
 	}
 	return len(b), nil
+}
+
+func (t *tunnel) upward() (up net.Conn, ended bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.up, t.upEnded, t.refused
 }
 
 // Close implements net.Conn, and waits for all that the tunnel has started.
@@ -301,9 +315,11 @@ func (t *tunnel) SetDeadline(at time.Time) error {
 // for it first.
 func (t *tunnel) SetReadDeadline(at time.Time) error { return t.down.SetReadDeadline(at) }
 
-// SetWriteDeadline implements net.Conn.
+// SetWriteDeadline implements net.Conn. An upward half that is over cannot have
+// one, and need not: Write opens another.
 func (t *tunnel) SetWriteDeadline(at time.Time) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.up.SetWriteDeadline(at)
+	_ = t.up.SetWriteDeadline(at)
+	return nil
 }
