@@ -34,6 +34,7 @@ type Codec string
 const (
 	H264 Codec = "H264"
 	H265 Codec = "H265"
+	JPEG Codec = "JPEG"
 )
 
 // Clip is a stretch of video and sound that can be played round and round.
@@ -47,12 +48,14 @@ type Clip struct {
 	AACConfig  []byte   // AudioSpecificConfig
 	ALaw       []byte   // G.711 A-law, 8 kHz
 
+	sounds map[Sound]soundtrack
+
 	reorderTicks int64 // most that a PTS is ahead of the picture's place in decoding order
 }
 
 // Picture is an access unit of a clip.
 type Picture struct {
-	NALUs    [][]byte // without start codes, without parameter sets
+	NALUs    [][]byte // without start codes, without parameter sets; of JPEG one file
 	Keyframe bool
 	PTS      int64 // from the start of the clip, in ticks of 90 kHz
 }
@@ -64,6 +67,10 @@ func LoadClip(dir, name string) (*Clip, error) {
 	if os.IsNotExist(err) {
 		clip.Codec = H265
 		stream, err = os.ReadFile(filepath.Join(dir, name+".h265"))
+	}
+	if os.IsNotExist(err) {
+		clip.Codec = JPEG
+		stream, err = os.ReadFile(filepath.Join(dir, name+".mjpeg"))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("clip %s: %w", name, err)
@@ -93,11 +100,18 @@ func LoadClip(dir, name string) (*Clip, error) {
 	if want := int(ClipDuration.Seconds()) * alawClockHz; len(clip.ALaw) != want {
 		return nil, fmt.Errorf("clip %s: tick.alaw has %d bytes, needs %d", name, len(clip.ALaw), want)
 	}
+	if clip.sounds, err = loadSounds(dir, clip); err != nil {
+		return nil, fmt.Errorf("clip %s: %w", name, err)
+	}
 	return clip, nil
 }
 
 func (c *Clip) setVideo(stream []byte, times string) error {
-	c.Pictures = c.Codec.splitPictures(stream, &c.Parameters)
+	if c.Codec == JPEG {
+		c.Pictures = splitJPEG(stream)
+	} else {
+		c.Pictures = c.Codec.splitPictures(stream, &c.Parameters)
+	}
 	fields := strings.Fields(times)
 	if len(c.Pictures) != ClipPictures || len(fields) != ClipPictures {
 		return fmt.Errorf("%d pictures and %d times, needs %d of each", len(c.Pictures), len(fields), ClipPictures)
@@ -109,7 +123,7 @@ func (c *Clip) setVideo(stream []byte, times string) error {
 		}
 		c.Pictures[i].PTS = pts
 		c.reorderTicks = max(c.reorderTicks, pts-int64(i)*ticksPerPicture)
-		if key := i%GOPPictures == 0; c.Pictures[i].Keyframe != key {
+		if key := i%GOPPictures == 0 || c.Codec == JPEG; c.Pictures[i].Keyframe != key {
 			return fmt.Errorf("picture %d: keyframe is %v, needs %v", i, c.Pictures[i].Keyframe, key)
 		}
 	}

@@ -81,7 +81,7 @@ func MakeClips(ctx context.Context, dir string, log io.Writer) error {
 }
 
 func clipsPresent(dir string) bool {
-	for _, name := range []string{"tick.aac", "tick.alaw"} {
+	for _, name := range []string{"tick.aac", "tick.alaw", "tick.ulaw", "tick.g722", "tick.l16", "tick.opus", "mjpeg.csv"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			return false
 		}
@@ -94,7 +94,8 @@ func clipsPresent(dir string) bool {
 	return true
 }
 
-// ClipNames lists the clips that MakeClips makes.
+// ClipNames lists the clips of H.264 and H.265 that MakeClips makes. There is one
+// more, "mjpeg", of JPEG pictures.
 func ClipNames() []string {
 	return []string{
 		"h264",         // 640x360, 500 kbit/s: the everyday clip, cheap to decode

@@ -15,7 +15,9 @@ type CameraConfig struct {
 	Clip string // default "h264"; see ClipNames
 
 	AAC  bool // with sound
-	PCMA bool // with sound that HLS cannot carry
+	PCMA bool // with sound in A-law
+
+	Sound Sound // with sound in another codec, be it beside those
 
 	// What the session description and the stream say of the video.
 	BareSDP    bool                    // no parameter sets in the session description

@@ -138,7 +138,7 @@ func (c *conn) setup(camera *Camera, config *CameraConfig, request *Request, ans
 			remote: remotes{},
 		}
 	}
-	stream := newRTPStream(kind.clockHz())
+	stream := newRTPStream(config.clockHz(kind))
 	c.session.setup[kind] = stream
 	stream.channel = byte(2 * index)
 	if offer.multicast {
@@ -204,6 +204,7 @@ func (c *conn) play(config *CameraConfig, request *Request, answer *response) {
 		video:  session.setup[mediaVideo],
 		aac:    session.setup[mediaAAC],
 		alaw:   session.setup[mediaALaw],
+		sound:  session.setup[mediaSound],
 	}
 	if session.udp {
 		session.player.remote = maps.Clone(session.remote)

@@ -12,7 +12,10 @@
 #
 # NAME.h264 and NAME.h265 are Annex B streams. NAME.csv holds one presentation
 # time per picture, in decoding order and in ticks of 90 kHz: a raw stream with
-# B-frames does not say it. tick.aac is ADTS, tick.alaw raw G.711 A-law.
+# B-frames does not say it. mjpeg.mjpeg is JPEG files one after the other, with
+# the usual Huffman tables, as RFC 2435 wants them. tick.aac is ADTS, tick.alaw
+# raw G.711 A-law, tick.ulaw µ-law, tick.g722 and tick.l16 what their names say,
+# tick.opus packets of 20 ms, each of 160 bytes.
 #
 # What exists is kept, unless it was made by another version of this script.
 set -euo pipefail
@@ -69,6 +72,7 @@ video() {
   shift 5
   local codec=h264
   [ "$format" = hevc ] && codec=h265
+  [ "$format" = mjpeg ] && codec=mjpeg
   if [ -s "$dir/$name.$codec" ] && [ -s "$dir/$name.csv" ]; then
     return
   fi
@@ -100,6 +104,7 @@ video h264-slices  640 360  500k h264 "${x264[@]}" "$x264_gop:bframes=0:slices=4
 video h264-720p   1280 720 2000k h264 "${x264[@]}" "$x264_gop:bframes=0"
 video h265         640 360  500k hevc "${x265[@]}" "$x265_gop:bframes=0"
 video h265-bframes 640 360  500k hevc "${x265[@]}" "$x265_gop:bframes=2:b-adapt=0"
+video mjpeg        480 272 2500k mjpeg -c:v mjpeg -huffman default -pix_fmt yuvj420p
 
 # A tick of 50 ms in the middle of each second: the ends of the loop are silent.
 tick="aevalsrc='0.5*sin(2*PI*1000*t)*between(mod(t,1),0.5,0.55)':d=8.3"
@@ -113,6 +118,20 @@ if [ ! -s "$dir/tick.alaw" ]; then
   run_ffmpeg -f lavfi -i "$tick:s=8000" -t 8 -ac 1 -c:a pcm_alaw -f alaw "$work/tick.alaw"
   mv "$work/tick.alaw" "$dir/"
 fi
+# sound NAME RATE ENCODER-OPTIONS...
+sound() {
+  local name=$1 rate=$2
+  shift 2
+  if [ ! -s "$dir/$name" ]; then
+    echo "make-clips: $name"
+    run_ffmpeg -f lavfi -i "$tick:s=$rate" -map 0:a -t 8 -ac 1 "$@" "$work/$name"
+    mv "$work/$name" "$dir/"
+  fi
+}
+sound tick.ulaw  8000 -c:a pcm_mulaw -f mulaw
+sound tick.g722 16000 -c:a g722 -f g722
+sound tick.l16  16000 -c:a pcm_s16be -f s16be
+sound tick.opus 48000 -c:a libopus -b:a 64k -vbr off -f data
 
 echo "$version" >"$work/version"
 mv "$work/version" "$dir/version"

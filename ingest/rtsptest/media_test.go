@@ -3,6 +3,7 @@ package rtsptest
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/url"
@@ -49,6 +50,8 @@ func TestFFmpegDecodesEveryClipWithoutAnError(t *testing.T) {
 		{CameraConfig{Clip: "h264-720p", PCMA: true}, "tcp", "1280x720", 10},
 		{CameraConfig{Clip: "h265", BareSDP: true}, "udp", "640x360", 30},
 		{CameraConfig{Clip: "h265", Aggregate: true, AAC: true}, "tcp", "640x360", 30},
+		{CameraConfig{Clip: "mjpeg"}, "tcp", "480x272", 30},
+		{CameraConfig{Clip: "mjpeg", PacketSize: 300, Sound: PCMU}, "tcp", "480x272", 30},
 		// Once round, over the seam of the loop.
 		{CameraConfig{Clip: "h264-bframes", AAC: true}, "tcp", "640x360", ClipPictures + 10},
 		{CameraConfig{Clip: "h265-bframes", AAC: true}, "tcp", "640x360", ClipPictures + 10},
@@ -77,7 +80,7 @@ func TestFFmpegDecodesEveryClipWithoutAnError(t *testing.T) {
 func checkPictures(url string, transport Transport, size string, pictures int) error {
 	luma, err := ffmpeg("ffmpeg", "-nostdin", "-rtsp_transport", string(transport), "-buffer_size", "1000000",
 		"-timeout", "10000000", "-i", url, "-an", "-frames:v", fmt.Sprint(pictures),
-		"-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "gray", "-")
+		"-fps_mode", "passthrough", "-vf", "extractplanes=y", "-f", "rawvideo", "-")
 	if err != nil {
 		return err
 	}
@@ -114,6 +117,42 @@ func TestFFprobeNamesTheTracks(t *testing.T) {
 	}
 	if got, want := strings.Fields(string(out)), "[hevc,640 aac,16000 pcm_alaw,8000]"; fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)
+	}
+}
+
+func TestFFmpegHearsTheTickInEverySound(t *testing.T) {
+	t.Parallel()
+	names := map[Sound]string{PCMU: "pcm_mulaw,8000", G722: "adpcm_g722,16000", L16: "pcm_s16be,16000", Opus: "opus,48000", LATM: "aac_latm,16000"}
+	for _, sound := range Sounds() {
+		t.Run(string(sound), func(t *testing.T) {
+			t.Parallel()
+			server := Start(t, CameraConfig{Path: "door", Sound: sound})
+			url := server.Camera("door").URL()
+			out, err := ffmpeg("ffprobe", "-rtsp_transport", "tcp", "-timeout", "10000000", "-select_streams", "a",
+				"-show_entries", "stream=codec_name,sample_rate", "-of", "csv=p=0", url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// ffmpeg takes LATM apart by itself.
+			if got := strings.TrimSpace(string(out)); got != names[sound] && !(sound == LATM && got == "aac,16000") {
+				t.Errorf("ffprobe says %q, want %q", got, names[sound])
+			}
+			samples, err := ffmpeg("ffmpeg", "-nostdin", "-rtsp_transport", "tcp", "-timeout", "10000000", "-i", url,
+				"-vn", "-t", "2.2", "-ac", "1", "-ar", "8000", "-f", "s16le", "-")
+			if err != nil {
+				t.Fatal(err)
+			}
+			loud := 0
+			for i := 0; i+1 < len(samples); i += 2 {
+				if v := int16(binary.LittleEndian.Uint16(samples[i:])); v > 4000 || v < -4000 {
+					loud++
+				}
+			}
+			// Two ticks of 50 ms and 400 samples each, loud for five sixths of it.
+			if loud < 300 || loud > 1100 {
+				t.Errorf("%d of %d samples are loud", loud, len(samples)/2)
+			}
+		})
 	}
 }
 

@@ -45,6 +45,9 @@ func newReel(clip *Clip, p packing) *reel {
 }
 
 func appendPicture(dst []byte, clip *Clip, picture *Picture, p packing) []byte {
+	if clip.Codec == JPEG {
+		return appendJPEG(dst, picture.NALUs[0], p.payloadSize)
+	}
 	if picture.Keyframe && p.parameters {
 		if p.aggregate {
 			dst = appendPacket(dst, videoPayloadType, false, clip.Codec.aggregate(clip.Parameters))

@@ -13,7 +13,7 @@ type player struct {
 	remote  remotes // nil over TCP; does not change
 	udpLost bool    // what is sent does not arrive
 
-	video, aac, alaw *rtpStream // nil if not set up
+	video, aac, alaw, sound *rtpStream // nil if not set up
 
 	pictures int64 // since PLAY, sent or not
 	waitKey  bool  // says nothing before the next keyframe
@@ -56,7 +56,7 @@ func (m *moment) videoTicks() int64 {
 
 func (p *player) streams() []*rtpStream {
 	var streams []*rtpStream
-	for _, s := range []*rtpStream{p.video, p.aac, p.alaw} {
+	for _, s := range []*rtpStream{p.video, p.aac, p.alaw, p.sound} {
 		if s != nil {
 			streams = append(streams, s)
 		}
@@ -126,6 +126,9 @@ func (p *player) appendPackets(dst []byte, m *moment) []byte {
 	}
 	if p.alaw != nil {
 		dst = p.appendSound(dst, p.alaw, m, m.reel.alaw, alawPacketSamples)
+	}
+	if track, ok := m.reel.clip.sounds[p.camera.config.Sound]; ok && p.sound != nil {
+		dst = p.appendSound(dst, p.sound, m, track.packets, track.packetTicks)
 	}
 	return dst
 }

@@ -13,6 +13,7 @@ const (
 	mediaVideo mediaKind = iota
 	mediaAAC
 	mediaALaw
+	mediaSound // CameraConfig.Sound
 )
 
 // media lists what the camera offers, in the order of the session description.
@@ -24,11 +25,16 @@ func (c *CameraConfig) media() []mediaKind {
 	if c.PCMA {
 		media = append(media, mediaALaw)
 	}
+	if c.Sound != NoSound {
+		media = append(media, mediaSound)
+	}
 	return media
 }
 
-func (k mediaKind) clockHz() int64 {
+func (c *CameraConfig) clockHz(k mediaKind) int64 {
 	switch k {
+	case mediaSound:
+		return c.Sound.clockHz()
 	case mediaAAC:
 		return aacClockHz
 	case mediaALaw:
@@ -45,7 +51,7 @@ func (c *CameraConfig) sdp(clip *Clip, groupPorts []int) string {
 	line("v=0")
 	line("o=- 1 1 IN IP4 127.0.0.1")
 	line("s=Simulated camera")
-	var ports [3]int // 0 where SETUP tells
+	var ports [4]int // 0 where SETUP tells
 	if c.GroupInSDP {
 		copy(ports[:], groupPorts)
 		line("c=IN IP4 %s/1", c.Group)
@@ -58,8 +64,8 @@ func (c *CameraConfig) sdp(clip *Clip, groupPorts []int) string {
 	for i, kind := range c.media() {
 		switch kind {
 		case mediaVideo:
-			line("m=video %d RTP/AVP %d", ports[i], videoPayloadType)
-			line("a=rtpmap:%d %s/%d", videoPayloadType, clip.Codec, videoClockHz)
+			line("m=video %d RTP/AVP %d", ports[i], clip.Codec.payloadType())
+			line("a=rtpmap:%d %s/%d", clip.Codec.payloadType(), clip.Codec, videoClockHz)
 			if format := c.videoFormat(clip); format != "" {
 				line("a=fmtp:%d %s", videoPayloadType, format)
 			}
@@ -72,6 +78,13 @@ func (c *CameraConfig) sdp(clip *Clip, groupPorts []int) string {
 		case mediaALaw:
 			line("m=audio %d RTP/AVP %d", ports[i], alawPayloadType)
 			line("a=rtpmap:%d PCMA/%d", alawPayloadType, alawClockHz)
+		case mediaSound:
+			track := clip.sounds[c.Sound]
+			line("m=audio %d RTP/AVP %d", ports[i], track.payloadType)
+			line("a=rtpmap:%d %s", track.payloadType, track.rtpmap)
+			if track.fmtp != "" {
+				line("a=fmtp:%d %s", track.payloadType, track.fmtp)
+			}
 		}
 		line("a=control:trackID=%d", i)
 	}
@@ -93,7 +106,7 @@ func (c *CameraConfig) videoFormat(clip *Clip) string {
 	case clip.Codec == H264:
 		return fmt.Sprintf("packetization-mode=1;profile-level-id=%X;sprop-parameter-sets=%s",
 			clip.Parameters[0][1:4], strings.Join(coded, ","))
-	case c.BareSDP:
+	case c.BareSDP, clip.Codec == JPEG:
 		return ""
 	}
 	for i, name := range []string{"sprop-vps", "sprop-sps", "sprop-pps"} {

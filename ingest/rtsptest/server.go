@@ -92,7 +92,7 @@ func (s *Server) addCameras() error {
 		}
 		camera := newCamera(s, i, config, r)
 		if config.Group != "" {
-			if camera.groupPorts, err = freePorts(3); err != nil {
+			if camera.groupPorts, err = freePorts(4); err != nil {
 				return err
 			}
 		}

@@ -69,15 +69,21 @@ func setCamera(config *rtsptest.CameraConfig, spec, audio, start string) error {
 }
 
 func setAudio(c *rtsptest.CameraConfig, value string) error {
+	c.AAC, c.PCMA, c.Sound = false, false, rtsptest.NoSound
 	switch value {
 	case "", "none":
-		c.AAC, c.PCMA = false, false
 	case "aac":
-		c.AAC, c.PCMA = true, false
+		c.AAC = true
 	case "pcma":
-		c.AAC, c.PCMA = false, true
+		c.PCMA = true
 	default:
-		return fmt.Errorf("%q is not aac, pcma or none", value)
+		for _, sound := range rtsptest.Sounds() {
+			if strings.EqualFold(value, string(sound)) {
+				c.Sound = sound
+				return nil
+			}
+		}
+		return fmt.Errorf("%q is not aac, pcma, pcmu, g722, l16, opus, latm or none", value)
 	}
 	return nil
 }

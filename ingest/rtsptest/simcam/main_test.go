@@ -94,7 +94,7 @@ func TestFlagsThatMakeNoSenseSayWhy(t *testing.T) {
 		want string
 	}{
 		{[]string{"-camera", "door:colour=red"}, `unknown key "colour"; there are: answer, `},
-		{[]string{"-camera", "door:audio=mp3"}, "not aac, pcma or none"},
+		{[]string{"-camera", "door:audio=mp3"}, "not aac, pcma, "},
 		{[]string{"-camera", "door:stall=soon"}, "invalid duration"},
 		{[]string{"-camera", "door:start=late"}, "not keyframe, next or any"},
 		{[]string{"-camera", "door:answer=late"}, "not never or nonsense"},
