@@ -157,7 +157,7 @@ func (d *JPEG) quantisation(quality byte, rest []byte) (tables *[128]byte, after
 	rest = rest[4:]
 	if size == 0 {
 		if d.tables[quality] == nil || quality == 255 {
-			return nil, nil, ReasonNoParams // it said them before we came
+			return nil, nil, ReasonNoConfig // it said them before we came
 		}
 		return d.tables[quality], rest, 0
 	}

@@ -205,7 +205,7 @@ func TestJPEG(t *testing.T) {
 		{"the start missing", slices.Concat(a, without(b, 0), a), []int{160, 160}, []uint32{0, 1}, repeat(ReasonFragment, len(b)-1)},
 		{"the end missing", slices.Concat(a, a[:len(a)-1], []step{{ts: 3600, payload: b[0].payload, missing: 1}}, b[1:]), []int{160, 320}, []uint32{0, 2}, []Reason{ReasonLoss}},
 		{"tables that were sent before", slices.Concat(tablesFirst, later), []int{160, 160}, []uint32{0, 0}, nil},
-		{"tables that were never sent", later, nil, nil, append([]Reason{ReasonNoParams}, repeat(ReasonFragment, len(later)-1)...)},
+		{"tables that were never sent", later, nil, nil, append([]Reason{ReasonNoConfig}, repeat(ReasonFragment, len(later)-1)...)},
 		{"short header", []step{{payload: a[0].payload[:7]}}, nil, nil, []Reason{ReasonMalformed}},
 		{"short restart header", []step{{payload: []byte{0, 0, 0, 0, 64, 50, 20, 12, 0}}}, nil, nil, []Reason{ReasonMalformed}},
 		{"short table header", []step{{payload: []byte{0, 0, 0, 0, 1, 255, 20, 12, 0}}}, nil, nil, []Reason{ReasonMalformed}},

@@ -81,7 +81,7 @@ func (d *LATM) take(element []byte, timestamp uint32) {
 		d.change(mux)
 	}
 	if d.mux == nil {
-		d.spoil(ReasonNoParams)
+		d.spoil(ReasonNoConfig)
 		return
 	}
 	for i := range d.mux.subFrames {

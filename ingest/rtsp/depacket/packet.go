@@ -112,6 +112,7 @@ const (
 	ReasonLeading                   // pictures that refer to what came before a CRA picture
 	ReasonMarker                    // slices after the marker that ends their picture
 	ReasonUnsupported               // a packetisation that nobody is known to send
+	ReasonNoConfig                  // sound, or a picture, whose configuration was sent before we came
 	reasonCount
 )
 
@@ -122,7 +123,7 @@ const Reasons = int(reasonCount)
 func (r Reason) String() string {
 	return [...]string{
 		"loss", "awaiting_keyframe", "no_parameter_sets", "stray_fragment", "malformed",
-		"too_large", "leading_picture", "marker", "unsupported_packetisation",
+		"too_large", "leading_picture", "marker", "unsupported_packetisation", "no_configuration",
 	}[r]
 }
 

@@ -291,7 +291,7 @@ func TestLATM(t *testing.T) {
 			[]heard{{a, 0, 0}}, []Reason{ReasonLoss}},
 		{"loss is told", outOfBand(single), []step{{payload: ea, marker: true}, {ts: 4096, payload: eb, marker: true, missing: 3}}, []heard{{a, 0, 0}, {b, 0, 3}}, nil},
 		{"configuration in the stream", inBand, []step{{payload: withConfig, marker: true}, {ts: 1024, payload: same, marker: true}}, []heard{{a, 0, 0}, {b, 0, 0}}, nil},
-		{"not yet in the stream", inBand, []step{{payload: same, marker: true}, {ts: 1024, payload: withConfig, marker: true}}, []heard{{a, 0, 0}}, []Reason{ReasonNoParams}},
+		{"not yet in the stream", inBand, []step{{payload: same, marker: true}, {ts: 1024, payload: withConfig, marker: true}}, []heard{{a, 0, 0}}, []Reason{ReasonNoConfig}},
 		{"longer than the packet", outOfBand(single), []step{{payload: ea[:50], marker: true}, {ts: 1024, payload: eb, marker: true}}, []heard{{b, 0, 0}}, []Reason{ReasonMalformed}},
 		{"a length that never ends", outOfBand(single), []step{{payload: bytes.Repeat([]byte{255}, 300), marker: true}, {ts: 1024, payload: eb, marker: true}}, []heard{{b, 0, 0}}, []Reason{ReasonMalformed}},
 		{"empty", outOfBand(single), []step{{marker: true}, {payload: []byte{0}, marker: true}}, nil, nil},
