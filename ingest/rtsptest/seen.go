@@ -143,3 +143,14 @@ type Event struct {
 func (e Event) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", e.Camera, e.Kind, e.Client, e.Detail))
 }
+
+// Setups returns what the SETUP requests offered, in order.
+func (s Seen) Setups() []string {
+	var offers []string
+	for _, request := range s.Requests {
+		if request.Method == "SETUP" {
+			offers = append(offers, request.Header("Transport"))
+		}
+	}
+	return offers
+}
