@@ -33,9 +33,10 @@ type Feed struct {
 	transport atomic.Pointer[Transport]
 	reason    atomic.Pointer[string] // for the transport
 	tracks    atomic.Pointer[[]*feedTrack]
-	readyAt   atomic.Int64 // when Connected was called, in ns of Unix time
-	firstAt   atomic.Int64 // of the first frame written
-	lastAt    atomic.Int64 // of the newest frame written
+	waiting   atomic.Pointer[string] // why no frame can be written yet
+	readyAt   atomic.Int64           // when Connected was called, in ns of Unix time
+	firstAt   atomic.Int64           // of the first frame written
+	lastAt    atomic.Int64           // of the newest frame written
 	gopNs     atomic.Int64
 	lastKey   int64
 	hasKey    bool
@@ -74,6 +75,17 @@ func (f *Feed) Connected(transport Transport, tracks []TrackOffer) {
 // Because tells why the transport of the next Connected was chosen, for people. It
 // must not hold a secret.
 func (f *Feed) Because(reason string) { f.reason.Store(&reason) }
+
+// Waiting tells why what comes cannot be handed on yet, for people, where that is
+// known better than that there was no keyframe. It is shown until the first frame.
+func (f *Feed) Waiting(why string) {
+	if f.firstAt.Load() != 0 {
+		return
+	}
+	if was := f.waiting.Load(); was == nil || *was != why {
+		f.waiting.Store(&why)
+	}
+}
 
 // Alive tells that an access unit of a track came in, whether or not it can be
 // handed on.

@@ -247,7 +247,11 @@ func (p *puller) watch(feed *Feed, started time.Time) error {
 		}
 	}
 	if ready := time.Unix(0, feed.readyAt.Load()); feed.firstAt.Load() == 0 && now.Sub(ready) > p.options.StallTimeout {
-		p.set(StateConnecting, "the camera sends pictures but no keyframe yet: a shorter keyframe interval in its settings helps")
+		why := "the camera sends pictures but no keyframe yet: a shorter keyframe interval in its settings helps"
+		if better := feed.waiting.Load(); better != nil {
+			why = *better
+		}
+		p.set(StateConnecting, why)
 	}
 	return nil
 }

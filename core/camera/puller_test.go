@@ -264,6 +264,24 @@ func TestTheFallbackIsPulledWhileTheURLFails(t *testing.T) {
 	})
 }
 
+func TestASourceMaySayBetterWhyNoFrameComes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pulling(t, &fakeSource{pulls: []func(context.Context, *Feed) error{func(ctx context.Context, feed *Feed) error {
+			feed.Connected(TransportTCP, bothTracks)
+			for ctx.Err() == nil {
+				feed.Alive(0, time.Now())
+				feed.Waiting("the camera sends no parameter sets")
+				time.Sleep(time.Second)
+			}
+			return ctx.Err()
+		}}}, nil)
+		time.Sleep(30 * time.Second)
+		if s := p.status(); s.State != StateConnecting || s.Error != "the camera sends no parameter sets" || s.Reconnects != 0 {
+			t.Errorf("status %+v", s)
+		}
+	})
+}
+
 func TestASlowCameraIsNotStalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pulling(t, &fakeSource{pulls: []func(context.Context, *Feed) error{func(ctx context.Context, feed *Feed) error {

@@ -22,6 +22,9 @@ type Reorder struct {
 	buffer [MaxReorder + 2]int64
 	last   int64
 	begun  bool
+
+	newest [MaxReorder]int64 // presentation times, in decoding order, round and round
+	seen   int               // since Reset
 }
 
 // Depth returns how many pictures one may overtake.
@@ -34,6 +37,21 @@ func (r *Reorder) Reset(depth int) {
 		r.depth = min(depth, MaxReorder)
 	}
 	r.begun = false
+	r.seen = 0
+}
+
+// Learn notes the presentation time of a picture that is dropped after
+// ErrReorder, so that all there is to learn is learnt from one GOP.
+func (r *Reorder) Learn(pts int64) {
+	overtaken := 0
+	for _, before := range r.newest[:min(r.seen, MaxReorder)] {
+		if before > pts {
+			overtaken++
+		}
+	}
+	r.depth = max(r.depth, overtaken)
+	r.newest[r.seen%MaxReorder] = pts
+	r.seen++
 }
 
 // DTS returns the decoding time of the next picture in decoding order. Nominal
@@ -51,8 +69,11 @@ func (r *Reorder) DTS(pts, nominal int64) (int64, error) {
 	}
 	if pts <= r.last && r.depth < MaxReorder && r.overtakes(pts) {
 		r.depth++
+		r.Learn(pts)
 		return 0, ErrReorder
 	}
+	r.newest[r.seen%MaxReorder] = pts
+	r.seen++
 	at, _ := slices.BinarySearch(r.window, pts)
 	r.window = slices.Insert(r.window, at, pts)
 	if len(r.window) > r.depth+1 {

@@ -44,20 +44,40 @@ func TestDecodingTimesOfReorderedPictures(t *testing.T) {
 }
 
 func TestUnknownReorderingIsLearntAtTheCostOfAGOP(t *testing.T) {
-	gop := []int64{0, 4, 2, 1, 3, 8, 6, 5, 7}
-	var r Reorder
-	lost := 0
-	for n := range int64(6) {
-		r.Reset(-1)
-		for _, pts := range gop {
-			if _, err := r.DTS(n*9+pts, 1); errors.Is(err, ErrReorder) {
-				lost++
-				break
-			}
-		}
+	deepest := make([]int64, MaxReorder+2) // the last to be shown comes right after the first
+	for i := range deepest {
+		deepest[i] = int64(len(deepest)-i) % int64(len(deepest))
 	}
-	if lost != 2 || r.Depth() != 2 {
-		t.Errorf("%d GOPs lost to learn a depth of %d, want 2 and 2", lost, r.Depth())
+	for name, c := range map[string]struct {
+		gop   []int64
+		depth int
+	}{
+		"a B-frame":  {[]int64{0, 2, 1, 4, 3, 6, 5}, 1},
+		"a pyramid":  {[]int64{0, 4, 2, 1, 3, 8, 6, 5, 7}, 2},
+		"twelve":     {[]int64{0, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 12},
+		"as allowed": {deepest, MaxReorder},
+		"late":       {[]int64{0, 1, 2, 3, 4, 9, 8, 7, 6, 5}, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var r Reorder
+			lost := 0
+			for n := range int64(6) {
+				r.Reset(-1)
+				dropping := false
+				for _, pts := range c.gop {
+					pts += n * int64(len(c.gop))
+					if dropping {
+						r.Learn(pts)
+					} else if _, err := r.DTS(pts, 1); errors.Is(err, ErrReorder) {
+						lost++
+						dropping = true
+					}
+				}
+			}
+			if lost != 1 || r.Depth() != c.depth {
+				t.Errorf("%d GOPs lost to learn a depth of %d, want 1 and %d", lost, r.Depth(), c.depth)
+			}
+		})
 	}
 }
 
@@ -70,6 +90,7 @@ func FuzzDecodingIsBeforeDisplay(f *testing.F) {
 		for _, b := range data {
 			dts, err := r.DTS(int64(b), 1)
 			if err != nil {
+				r.Learn(int64(b))
 				r.Reset(-1)
 				last = -1 << 60
 				continue

@@ -135,7 +135,6 @@ func judge(kind media.Kind, f session.Format, options Options) choice {
 type video interface {
 	depacket.Depacketizer
 	Params() *media.Params
-	Resync()
 }
 
 func (c *choice) takeVideo(codec media.Codec, open func(arena *media.Arena, sink depacket.Sink) video) {

@@ -34,7 +34,8 @@ type track struct {
 	// Of video.
 	reorder *timeline.Reorder
 	params  *media.Params
-	nominal int64 // ticks from picture to picture
+	nominal int64  // ticks from picture to picture
+	skipped uint32 // pictures since the reordering was seen to be deeper than was known
 }
 
 func newStream(feed *camera.Feed, plan plan, reorder *timeline.Reorder) *stream {
@@ -119,6 +120,9 @@ func (s *stream) BatchEnd() {}
 // Discard implements depacket.Sink. What is discarded came all the same.
 func (t *track) Discard(reason depacket.Reason) {
 	t.feed.Discard(reason.String())
+	if reason == depacket.ReasonNoParams {
+		t.feed.Waiting("the camera sends keyframes but no parameter sets (SPS, PPS): without them they cannot be decoded, so restart the camera or try newer firmware")
+	}
 	t.feed.Alive(t.index, t.arrival)
 }
 
@@ -138,7 +142,6 @@ func (t *track) Unit(u depacket.Unit) {
 		if dts, err = t.decodingTime(f, pts); err != nil {
 			f.Release()
 			t.feed.Discard("reordering")
-			t.packets.(video).Resync()
 			return
 		}
 		f.Entry = f.Keyframe
@@ -155,9 +158,12 @@ func (t *track) Unit(u depacket.Unit) {
 	t.feed.Write(t.index, f, t.arrival)
 }
 
-// decodingTime finds a picture's place in decoding order.
+// decodingTime finds a picture's place in decoding order. After an error, all
+// pictures up to the next keyframe fail, and their reordering is learnt.
 func (t *track) decodingTime(f *media.Frame, pts int64) (int64, error) {
 	if f.Keyframe {
+		f.Lost += t.skipped
+		t.skipped = 0
 		jumped := t.feed.Timeline.Entry()
 		switch {
 		case f.Params != t.params:
@@ -170,6 +176,14 @@ func (t *track) decodingTime(f *media.Frame, pts int64) (int64, error) {
 		case jumped, f.Lost > 0:
 			t.reorder.Reset(-1)
 		}
+	} else if t.skipped > 0 {
+		t.skipped++
+		t.reorder.Learn(pts)
+		return 0, timeline.ErrReorder
 	}
-	return t.reorder.DTS(pts, t.nominal)
+	dts, err := t.reorder.DTS(pts, t.nominal)
+	if err != nil {
+		t.skipped++
+	}
+	return dts, err
 }

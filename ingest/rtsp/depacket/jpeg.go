@@ -47,9 +47,6 @@ func NewJPEG(arena *media.Arena, sink Sink) *JPEG { return &JPEG{arena: arena, s
 // Params returns nil: only pictures say how large they are.
 func (d *JPEG) Params() *media.Params { return d.params }
 
-// Resync does nothing: each picture stands alone.
-func (d *JPEG) Resync() {}
-
 // Close implements Depacketizer.
 func (d *JPEG) Close() { d.arena.Close() }
 

@@ -366,9 +366,3 @@ func splitAnnexB(data []byte) [][]byte {
 	}
 	return nals
 }
-
-// Resync discards what comes before the next keyframe.
-func (a *assembler) Resync() {
-	a.needKeyframe = true
-	a.lost++
-}
