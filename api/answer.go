@@ -81,7 +81,7 @@ func (f *front) recover(a *answer, r *http.Request, reason any) {
 	if reason == http.ErrAbortHandler || a.broken {
 		panic(http.ErrAbortHandler)
 	}
-	f.options.Log.Error("a request failed in an unforeseen way", "method", r.Method, "path", r.URL.Path,
+	f.options.Log.Error("a request failed in an unforeseen way", "method", r.Method, "path", loggedPath(r.URL.Path),
 		"request", a.Header().Get("X-Request-Id"), "reason", reason, "stack", string(debug.Stack()))
 	if a.status != 0 {
 		panic(http.ErrAbortHandler)
@@ -96,7 +96,7 @@ func (f *front) logAccess(a *answer, r *http.Request, started time.Time) {
 		return
 	}
 	// Without the query, which may hold a token.
-	f.options.Log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", a.status, "bytes", a.sent,
+	f.options.Log.Debug("request", "method", r.Method, "path", loggedPath(r.URL.Path), "status", a.status, "bytes", a.sent,
 		"took", time.Since(started), "client", r.RemoteAddr, "request", a.Header().Get("X-Request-Id"))
 }
 

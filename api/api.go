@@ -51,7 +51,8 @@ type Check struct {
 type Options struct {
 	Cameras  Cameras
 	Prober   Prober
-	Events   *event.Log              // read, and told of cameras added, updated and removed
+	Events   *event.Log // read, and told of cameras added, updated and removed
+	Shares   Shares
 	Viewers  func(camera string) int // who watches now
 	Pictures Pictures
 	Checks   []Check      // for /readyz
@@ -67,7 +68,7 @@ type Options struct {
 func (o Options) validate() error {
 	var missing []string
 	for name, given := range map[string]bool{
-		"Cameras": o.Cameras != nil, "Prober": o.Prober != nil, "Events": o.Events != nil, "Viewers": o.Viewers != nil, "Pictures": o.Pictures != nil,
+		"Cameras": o.Cameras != nil, "Prober": o.Prober != nil, "Events": o.Events != nil, "Shares": o.Shares != nil, "Viewers": o.Viewers != nil, "Pictures": o.Pictures != nil,
 		"Media": o.Media != nil, "Web": o.Web != nil, "Metrics": o.Metrics != nil, "Log": o.Log != nil,
 		"WriteTimeout": o.WriteTimeout > 0,
 	} {
@@ -118,15 +119,22 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Cache-Control", "private, no-store")
 		header.Set("Referrer-Policy", "no-referrer")
 		f.routes.ServeHTTP(answer, r)
-	case below(path, "/hls"), below(path, "/archive"), below(path, "/s"):
+	case strings.HasPrefix(path, sharedPrefix):
+		f.serveShared(answer, r)
+	case below(path, "/hls"), below(path, "/archive"), path == "/s":
 		notFound(answer, r)
 	default:
-		// What the app needs; it may say more by itself.
-		header.Set("Content-Security-Policy", "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; "+
-			"img-src 'self' data: blob:; media-src 'self' blob:; worker-src 'self' blob:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'")
-		header.Set("Referrer-Policy", "same-origin")
-		f.options.Web.ServeHTTP(answer, r)
+		f.serveWeb(answer, r)
 	}
+}
+
+// serveWeb answers with the app.
+func (f *front) serveWeb(w http.ResponseWriter, r *http.Request) {
+	// What the app needs; it may say more by itself.
+	w.Header().Set("Content-Security-Policy", "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; "+
+		"img-src 'self' data: blob:; media-src 'self' blob:; worker-src 'self' blob:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'")
+	w.Header().Set("Referrer-Policy", "same-origin")
+	f.options.Web.ServeHTTP(w, r)
 }
 
 func below(path, tree string) bool {

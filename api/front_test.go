@@ -29,7 +29,7 @@ func TestEachPathGoesToWhoAnswersIt(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/api", "/api/", "/api/v1", "/api/v1/nothing", "/api/v2/cameras", "/api/v1/cameras/", "/api/v1/cameras/a/b",
-		"/hls", "/archive", "/archive/door/index.m3u8", "/s/token/hls/door/index.m3u8"} {
+		"/hls", "/archive", "/archive/door/index.m3u8", "/s", "/s/", "/s/token", "/s/token/archive/door/index.m3u8"} {
 		b.refused(b.do("GET", path, ""), problemNotFound)
 		if w := b.do("DELETE", path, ""); w.Code != http.StatusNotFound {
 			t.Errorf("DELETE %s: %d", path, w.Code)

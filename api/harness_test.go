@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/event"
 	"github.com/drover-video/drover/core/metrics"
+	"github.com/drover-video/drover/core/share"
 	"github.com/drover-video/drover/core/store"
 )
 
@@ -139,26 +141,34 @@ type bench struct {
 	t        testing.TB
 	handler  http.Handler
 	registry *registry
-	dir      string // of the store
+	shares   *share.Book
+	clock    *atomic.Int64 // nanoseconds by which the shares' clock is ahead
+	dir      string        // of the store
 	log      strings.Builder
 	answers  strings.Builder // all that came out: headers and bodies
 }
 
 func newBench(t testing.TB, change func(*Options)) *bench {
 	t.Helper()
-	b := &bench{t: t, dir: t.TempDir()}
+	b := &bench{t: t, dir: t.TempDir(), clock: &atomic.Int64{}}
 	s, err := store.Open(context.Background(), b.dir, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	b.registry = &registry{store: s, events: event.New(100, func() time.Time { return time.UnixMilli(5000) })}
+	clock := b.clock
+	b.shares, err = share.Open(context.Background(), s, func() time.Time { return time.Now().Add(time.Duration(clock.Load())) })
+	if err != nil {
+		t.Fatal(err)
+	}
 	options := Options{
 		Cameras: b.registry,
 		Prober: prober(func(context.Context, camera.SourceSpec) (camera.ProbeResult, error) {
 			return camera.ProbeResult{}, errors.New("no prober in this test")
 		}),
 		Events:  b.registry.events,
+		Shares:  b.shares,
 		Viewers: func(string) int { return 7 },
 		Pictures: pictures(func(string) (camera.Picture, error) {
 			return camera.Picture{}, camera.ErrNoJPEG

@@ -35,6 +35,12 @@ var (
 	problemTooLarge     = kind{"/problems/body-too-large", http.StatusRequestEntityTooLarge, "The body is too large"}
 	problemMediaType    = kind{"/problems/unsupported-media-type", http.StatusUnsupportedMediaType, "The body is of the wrong kind"}
 	problemInvalid      = kind{"/problems/invalid-request", http.StatusUnprocessableEntity, "Something in the request is wrong"}
+	problemNoShare      = kind{"/problems/share-not-found", http.StatusNotFound, "There is no such share"}
+	problemShares       = kind{"/problems/too-many-shares", http.StatusConflict, "There are too many shares"}
+	problemShareInvalid = kind{"/problems/share-invalid", http.StatusForbidden, "This link is not valid"}
+	problemShareRevoked = kind{"/problems/share-revoked", http.StatusForbidden, "This link is no longer valid"}
+	problemShareExpired = kind{"/problems/share-expired", http.StatusGone, "This link has expired"}
+	problemShareFull    = kind{"/problems/share-full", http.StatusTooManyRequests, "Too many watch by this link"}
 	problemBusy         = kind{"/problems/too-many-requests", http.StatusTooManyRequests, "Too much at once"}
 	problemInternal     = kind{"/problems/internal", http.StatusInternalServerError, "The server failed"}
 )

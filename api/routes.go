@@ -43,6 +43,7 @@ func newRoutes(options Options) (http.Handler, error) {
 	rs.registerProbe(api)
 	rs.registerSnapshot(api)
 	rs.registerEvents(api)
+	rs.registerShares(api)
 	rs.registerHealth(api)
 	router.Get("/metrics", options.Metrics.ServeHTTP)
 	describeMetrics(api)

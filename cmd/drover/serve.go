@@ -20,6 +20,7 @@ import (
 	"github.com/drover-video/drover/core/media"
 	"github.com/drover-video/drover/core/metrics"
 	"github.com/drover-video/drover/core/ring"
+	"github.com/drover-video/drover/core/share"
 	"github.com/drover-video/drover/core/store"
 	"github.com/drover-video/drover/hls"
 	"github.com/drover-video/drover/ingest/rtsp"
@@ -86,8 +87,12 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	if err != nil {
 		return err
 	}
+	shares, err := share.Open(ctx, db, time.Now)
+	if err != nil {
+		return fmt.Errorf("cannot read the shares in %s (data.dir): %w", c.Data.Dir, err)
+	}
 	handler, err := api.New(api.Options{
-		Cameras: registry, Events: events, Viewers: hub.Viewers, Pictures: registry,
+		Cameras: registry, Events: events, Shares: shares, Viewers: hub.Viewers, Pictures: registry,
 		Prober:  prober{cameraOptions(c, pool, logger)},
 		Checks:  []api.Check{{Name: "store", Run: db.Ready}},
 		Media:   hls.NewHandler(lookup{registry, hub}, nil),

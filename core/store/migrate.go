@@ -49,7 +49,26 @@ func migrations() []string {
 		-- The first discontinuity sequence that no playlist of the camera has had.
 		ALTER TABLE epochs ADD COLUMN discontinuity INTEGER NOT NULL DEFAULT 0;`, `
 		ALTER TABLE sources ADD COLUMN tls_verify TEXT NOT NULL DEFAULT 'system';
-		ALTER TABLE sources ADD COLUMN tls_fingerprint TEXT NOT NULL DEFAULT '';`,
+		ALTER TABLE sources ADD COLUMN tls_fingerprint TEXT NOT NULL DEFAULT '';`, `
+		CREATE TABLE keys (
+			name  TEXT PRIMARY KEY,
+			value BLOB NOT NULL
+		) STRICT, WITHOUT ROWID;
+		-- Until they expire, the revoked ones too.
+		CREATE TABLE shares (
+			id          TEXT PRIMARY KEY,
+			camera      TEXT NOT NULL, -- of the file too
+			action      TEXT NOT NULL,
+			name        TEXT NOT NULL,
+			created     INTEGER NOT NULL, -- Unix milliseconds
+			expires     INTEGER NOT NULL, -- Unix seconds
+			max_viewers INTEGER NOT NULL, -- 0: no limit
+			revoked     INTEGER NOT NULL
+		) STRICT, WITHOUT ROWID;
+		-- A camera that gets the id of a removed one is another camera.
+		CREATE TRIGGER shares_of_removed_camera AFTER DELETE ON cameras BEGIN
+			UPDATE shares SET revoked = 1 WHERE camera = OLD.id;
+		END;`,
 	}
 }
 

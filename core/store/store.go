@@ -1,6 +1,6 @@
 // Package store keeps what must survive a restart in one SQLite file: the
-// cameras made by the API, with their passwords, and the highest HLS epoch of
-// each camera. It is the only importer of the database driver.
+// cameras made by the API, with their passwords, the highest HLS epoch of each
+// camera, and the links that were given away with the key that signs them. It is the only importer of the database driver.
 //
 // A write that has returned is on disk. There is one connection, so one writer;
 // reads are few, since the registry keeps cameras in memory.

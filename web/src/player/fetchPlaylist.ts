@@ -50,6 +50,10 @@ function reasonOf(status: number): string {
       return 'You are not allowed to see this camera'
     case 404:
       return 'There is no such camera'
+    case 410:
+      return 'This link has expired'
+    case 429:
+      return 'Too many watch just now'
     case 503:
       return 'Waiting for the camera’s first picture'
     default:
