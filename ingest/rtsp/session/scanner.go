@@ -157,8 +157,9 @@ func (s *scanner) frame(b []byte) (found item, wait bool) {
 	}
 	// A camera whose send buffer is full may write half a frame and go on
 	// with the next one. What follows a frame tells: if it is neither a frame
-	// nor a message, a frame that began within this one is looked for.
-	if len(b) > size && b[size] != '$' && beginsMessage(b[size:]) == no {
+	// nor a message, or not there yet, a frame that began within this one is
+	// looked for.
+	if len(b) == size || b[size] != '$' && beginsMessage(b[size:]) == no {
 		if cut := s.frameWithin(b[:size]); cut > 0 {
 			s.skip(cut)
 			return item{}, false
