@@ -82,6 +82,7 @@ func TestAAC(t *testing.T) {
 		{"headers longer than the packet", []step{{payload: []byte{0xff, 0xff, 1, 2, 3}}, {payload: join(auHeaders(100), a)}}, []want{{a, 0, 0}}},
 		{"sizes beyond the packet", []step{{payload: join(auHeaders(100, 300), a, b[:10])}}, []want{{a, 0, 0}}},
 		{"empty", []step{{}, {payload: []byte{0}}, {payload: []byte{0, 0}}}, nil},
+		{"a unit of no bytes", []step{{payload: join(auHeaders(100), a)}, {payload: auHeaders(0)}, {payload: join(auHeaders(0, 300), b)}}, []want{{a, 0, 0}, {b, 1024, 2}}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -29,6 +29,10 @@ func (d *sound) deliver(params *media.Params, data []byte, timestamp uint32, off
 		d.spoil(ReasonTooLarge)
 		return
 	}
+	if d.arena.Len() == 0 {
+		d.spoil(ReasonMalformed) // a sample of no bytes is an error to players
+		return
+	}
 	f, err := d.arena.Finish()
 	if err != nil {
 		d.spoil(ReasonTooLarge)
