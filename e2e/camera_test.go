@@ -19,10 +19,12 @@ type cameraView struct {
 			State      string `json:"state"`
 			Reconnects int    `json:"reconnects"`
 			Tracks     []struct {
-				Codec    string `json:"codec"`
-				Width    int    `json:"width"`
-				Height   int    `json:"height"`
-				Playable bool   `json:"playable"`
+				Codec       string `json:"codec"`
+				Width       int    `json:"width"`
+				Height      int    `json:"height"`
+				Playable    bool   `json:"playable"`
+				DeliveredAs string `json:"delivered_as"`
+				MPEGTS      bool   `json:"mpegts"`
 			} `json:"tracks"`
 		} `json:"sources"`
 	} `json:"status"`
