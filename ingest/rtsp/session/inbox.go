@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -31,6 +33,7 @@ func (s *Session) startUDP(ctx context.Context, cancel context.CancelCauseFunc, 
 	}
 	s.delivery.Unlock()
 	readers.Go(func() {
+		defer catch(cancel)
 		undo := interrupt(ctx, t.udp.rtp)
 		defer undo()
 		if err := in.read(); err != nil {
@@ -38,12 +41,29 @@ func (s *Session) startUDP(ctx context.Context, cancel context.CancelCauseFunc, 
 		}
 	})
 	readers.Go(func() {
+		defer catch(cancel)
 		undo := interrupt(ctx, t.udp.rtcp)
 		defer undo()
 		if err := s.readControl(ctx, t, h); err != nil {
 			cancel(fail(ctx, StepRead, err))
 		}
 	})
+}
+
+// A readerPanic is the panic of a handler that a reader called.
+type readerPanic struct {
+	value any
+	stack []byte
+}
+
+func (p *readerPanic) Error() string { return fmt.Sprintf("%v\n%s", p.value, p.stack) }
+
+// catch is deferred by a reader, whose goroutine a panic must not end: it would
+// end the process.
+func catch(cancel context.CancelCauseFunc) {
+	if value := recover(); value != nil {
+		cancel(&readerPanic{value: value, stack: debug.Stack()})
+	}
 }
 
 // read hands on what comes until the context ends or the socket fails.

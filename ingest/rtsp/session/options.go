@@ -55,8 +55,8 @@ type Options struct {
 	// included. Default: DefaultAllowAddr.
 	AllowAddr func(netip.Addr) error
 
-	// TLSConfig is for rtsps; TLSConfig makes those of other kinds of trust.
-	// Default: the system's roots. ServerName is set to the host of the URL
+	// TLSConfig is for rtsps; the function of that name makes it for a kind of
+	// trust. Default: TrustSystem. ServerName is set to the host of the URL
 	// when it is empty.
 	TLSConfig *tls.Config
 

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -31,10 +32,16 @@ func (s *Session) Run(ctx context.Context, h Handler) error {
 	}
 	defer release()
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-
 	var readers sync.WaitGroup
-	defer readers.Wait()
+	defer func() {
+		cancel(nil)
+		readers.Wait()
+		// Where a handler panics is where Run was called, whoever read the packet.
+		var failed *readerPanic
+		if errors.As(context.Cause(ctx), &failed) {
+			panic(failed.Error())
+		}
+	}()
 	s.delivery.Lock()
 	s.lastRTP = time.Time{}
 	s.delivery.Unlock()
@@ -43,8 +50,15 @@ func (s *Session) Run(ctx context.Context, h Handler) error {
 			s.startUDP(ctx, cancel, &readers, t, h)
 		}
 	}
-	err = fail(ctx, StepRead, s.read(ctx, h))
-	cancel(err)
+	return s.withHint(fail(ctx, StepRead, s.read(ctx, h)))
+}
+
+// withHint adds what the counts tell about an error.
+func (s *Session) withHint(err error) error {
+	var e *Error
+	if errors.As(err, &e) && e.Kind == ErrNoPackets && s.counters.strangers.Load() > 0 {
+		e.detail = "the camera accepted, but what comes is from another address: a router in between may change addresses, so try tcp"
+	}
 	return err
 }
 

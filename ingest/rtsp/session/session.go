@@ -20,7 +20,8 @@ import (
 // at a time, and must not call the session.
 type Handler interface {
 	// RTP hands over a packet, valid only during the call. It has a version
-	// of 2 and a whole fixed header; nothing else was checked.
+	// of 2 and a whole fixed header; nothing else was checked. Those of a
+	// media come in order, over UDP as far as a short wait can bring them.
 	RTP(media int, packet []byte, arrival time.Time)
 
 	// RTCP hands over a compound packet, valid only during the call.

@@ -38,6 +38,10 @@ func (s *Session) Setup(ctx context.Context, mediaIndex int) error {
 	if err != nil {
 		return fail(ctx, StepSetup, err)
 	}
+	if t.udp != nil {
+		// Less than was asked for is mended by net.core.rmem_max.
+		s.options.Logger.Debug("receive buffer", "media", mediaIndex, "asked_bytes", socketBytes, "granted_bytes", t.udp.granted)
+	}
 	s.delivery.Lock()
 	s.tracks = append(s.tracks, t)
 	s.delivery.Unlock()

@@ -245,3 +245,40 @@ func TestEveryDatagramOfABurstIsHandedOn(t *testing.T) {
 		})
 	}
 }
+
+// explosive is a Handler that panics.
+type explosive struct{ orderly }
+
+func (*explosive) RTP(int, []byte, time.Time) { panic("what is sent is too odd") }
+
+func TestAPanicOfAHandlerIsTheCallersOfRun(t *testing.T) {
+	ports := make(chan string, 1)
+	s := play(t, udpCamera(t, "RTP/AVP;unicast;server_port=6-7", ports))
+	toClient(t, s)(rtp('V', 1, ""))
+	defer func() {
+		if value, ok := recover().(string); !ok || !strings.HasPrefix(value, "what is sent is too odd") || !strings.Contains(value, "transit_test.go") {
+			t.Errorf("recovered %v", value)
+		}
+	}()
+	t.Errorf("Run returned %v", s.Run(t.Context(), &explosive{}))
+}
+
+func TestPacketsThatComeFromElsewhereAreTheReasonThatNoneCame(t *testing.T) {
+	ports := make(chan string, 1)
+	options := udpCamera(t, "RTP/AVP;unicast;server_port=6-7", ports)
+	options.FirstPacketTimeout = 200 * time.Millisecond
+	s := play(t, options)
+	conn, err := net.DialUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 9)},
+		&net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: s.tracks[0].udp.rtp.LocalAddr().(*net.UDPAddr).Port})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.Write([]byte(rtp('V', 1, ""))); err != nil {
+		t.Fatal(err)
+	}
+	var e *Error
+	if err := s.Run(t.Context(), newOrderly()); !errors.As(err, &e) || e.Kind != ErrNoPackets || !strings.Contains(e.Hint(), "from another address") {
+		t.Errorf("Run ended with %v", err)
+	}
+}
