@@ -55,6 +55,7 @@ type Options struct {
 	Shares   Shares
 	Viewers  func(camera string) int // who watches now
 	Pictures Pictures
+	Gate     Gate         // of Media; nil lets everybody in
 	Checks   []Check      // for /readyz
 	Media    http.Handler // all below /hls/; it sets CORS and caching itself
 	Web      http.Handler // the web app: every path that is nobody else's
@@ -112,7 +113,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	switch path := r.URL.Path; {
 	case strings.HasPrefix(path, "/hls/"):
-		f.options.Media.ServeHTTP(answer, r)
+		f.serveMedia(answer, r)
 	case below(path, "/api"), path == "/healthz", path == "/readyz", path == "/metrics":
 		header.Set("X-Request-Id", requestID(r))
 		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")

@@ -21,28 +21,31 @@ type kind struct {
 
 // The kinds of problems.
 var (
-	problemMalformed    = kind{"/problems/malformed-body", http.StatusBadRequest, "The body cannot be read"}
-	problemCrossOrigin  = kind{"/problems/cross-origin", http.StatusForbidden, "Another site may not change anything here"}
-	problemNotFound     = kind{"/problems/not-found", http.StatusNotFound, "There is nothing here"}
-	problemNoCamera     = kind{"/problems/camera-not-found", http.StatusNotFound, "There is no such camera"}
-	problemMethod       = kind{"/problems/method-not-allowed", http.StatusMethodNotAllowed, "This cannot be done here"}
-	problemNotAccepted  = kind{"/problems/not-acceptable", http.StatusNotAcceptable, "There is no answer of this kind"}
-	problemTimeout      = kind{"/problems/request-timeout", http.StatusRequestTimeout, "The body did not come in time"}
-	problemCameraExists = kind{"/problems/camera-exists", http.StatusConflict, "There is a camera of this id"}
-	problemNoSnapshot   = kind{"/problems/no-snapshot", http.StatusConflict, "There is no JPEG of this camera"}
-	problemNoPicture    = kind{"/problems/camera-not-live", http.StatusServiceUnavailable, "The camera has not sent anything yet"}
-	problemReadOnly     = kind{"/problems/camera-read-only", http.StatusConflict, "This camera cannot be changed here"}
-	problemTooLarge     = kind{"/problems/body-too-large", http.StatusRequestEntityTooLarge, "The body is too large"}
-	problemMediaType    = kind{"/problems/unsupported-media-type", http.StatusUnsupportedMediaType, "The body is of the wrong kind"}
-	problemInvalid      = kind{"/problems/invalid-request", http.StatusUnprocessableEntity, "Something in the request is wrong"}
-	problemNoShare      = kind{"/problems/share-not-found", http.StatusNotFound, "There is no such share"}
-	problemShares       = kind{"/problems/too-many-shares", http.StatusConflict, "There are too many shares"}
-	problemShareInvalid = kind{"/problems/share-invalid", http.StatusForbidden, "This link is not valid"}
-	problemShareRevoked = kind{"/problems/share-revoked", http.StatusForbidden, "This link is no longer valid"}
-	problemShareExpired = kind{"/problems/share-expired", http.StatusGone, "This link has expired"}
-	problemShareFull    = kind{"/problems/share-full", http.StatusTooManyRequests, "Too many watch by this link"}
-	problemBusy         = kind{"/problems/too-many-requests", http.StatusTooManyRequests, "Too much at once"}
-	problemInternal     = kind{"/problems/internal", http.StatusInternalServerError, "The server failed"}
+	problemMalformed         = kind{"/problems/malformed-body", http.StatusBadRequest, "The body cannot be read"}
+	problemCrossOrigin       = kind{"/problems/cross-origin", http.StatusForbidden, "Another site may not change anything here"}
+	problemNotFound          = kind{"/problems/not-found", http.StatusNotFound, "There is nothing here"}
+	problemNoCamera          = kind{"/problems/camera-not-found", http.StatusNotFound, "There is no such camera"}
+	problemMethod            = kind{"/problems/method-not-allowed", http.StatusMethodNotAllowed, "This cannot be done here"}
+	problemNotAccepted       = kind{"/problems/not-acceptable", http.StatusNotAcceptable, "There is no answer of this kind"}
+	problemTimeout           = kind{"/problems/request-timeout", http.StatusRequestTimeout, "The body did not come in time"}
+	problemCameraExists      = kind{"/problems/camera-exists", http.StatusConflict, "There is a camera of this id"}
+	problemNoSnapshot        = kind{"/problems/no-snapshot", http.StatusConflict, "There is no JPEG of this camera"}
+	problemNoPicture         = kind{"/problems/camera-not-live", http.StatusServiceUnavailable, "The camera has not sent anything yet"}
+	problemReadOnly          = kind{"/problems/camera-read-only", http.StatusConflict, "This camera cannot be changed here"}
+	problemTooLarge          = kind{"/problems/body-too-large", http.StatusRequestEntityTooLarge, "The body is too large"}
+	problemMediaType         = kind{"/problems/unsupported-media-type", http.StatusUnsupportedMediaType, "The body is of the wrong kind"}
+	problemInvalid           = kind{"/problems/invalid-request", http.StatusUnprocessableEntity, "Something in the request is wrong"}
+	problemNoShare           = kind{"/problems/share-not-found", http.StatusNotFound, "There is no such share"}
+	problemShares            = kind{"/problems/too-many-shares", http.StatusConflict, "There are too many shares"}
+	problemShareInvalid      = kind{"/problems/share-invalid", http.StatusForbidden, "This link is not valid"}
+	problemShareRevoked      = kind{"/problems/share-revoked", http.StatusForbidden, "This link is no longer valid"}
+	problemShareExpired      = kind{"/problems/share-expired", http.StatusGone, "This link has expired"}
+	problemShareFull         = kind{"/problems/share-full", http.StatusTooManyRequests, "Too many watch by this link"}
+	problemNoRoom            = kind{"/problems/no-room", http.StatusServiceUnavailable, "There is no room for another viewer"}
+	problemConnections       = kind{"/problems/too-many-connections", http.StatusServiceUnavailable, "There are too many connections"}
+	problemClientConnections = kind{"/problems/too-many-connections-of-one-address", http.StatusTooManyRequests, "There are too many connections from one address"}
+	problemBusy              = kind{"/problems/too-many-requests", http.StatusTooManyRequests, "Too much at once"}
+	problemInternal          = kind{"/problems/internal", http.StatusInternalServerError, "The server failed"}
 )
 
 // kindOf returns the kind of a problem that huma found.

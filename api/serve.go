@@ -14,12 +14,20 @@ import (
 // Serve answers on the listener until ctx ends. Then the contexts of all
 // requests end, so that those who wait stop waiting; answers under way have
 // limits.ShutdownGrace; what is left after it is cut off. It closes the listener.
-func Serve(ctx context.Context, listener net.Listener, handler http.Handler, limits config.HTTP, log *slog.Logger) error {
+// Connections above the limits are refused, and counted in refused.
+func Serve(ctx context.Context, listener net.Listener, handler http.Handler, limits config.HTTP, refused *ConnectionCounters, log *slog.Logger) error {
+	ctx, stopRefusing := context.WithCancel(ctx)
+	open := newConnections(ctx, listener, limits.MaxConnections, limits.MaxConnectionsPerAddress, nil, refused)
+	defer func() {
+		stopRefusing()
+		open.refusals.Wait()
+	}()
 	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: limits.ReadHeaderTimeout,
 		IdleTimeout:       limits.IdleTimeout,
 		MaxHeaderBytes:    limits.MaxHeaderBytes,
+		ConnState:         open.connState,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		// What it has to say is about single clients.
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
@@ -27,7 +35,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 	// There is no WriteTimeout and no ReadTimeout: they are of a whole answer or
 	// request. The handler moves deadlines on while there is progress.
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	go func() { ended <- server.Serve(open) }()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve HTTP on %s: %w", listener.Addr(), err)

@@ -20,6 +20,7 @@ type served struct {
 	t       *testing.T
 	address string
 	stop    func()
+	refused ConnectionCounters
 	ended   chan error
 }
 
@@ -36,7 +37,7 @@ func serve(t *testing.T, handler http.Handler, change func(*config.HTTP)) *serve
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	s := &served{t: t, address: tcp.Addr().String(), stop: stop, ended: make(chan error, 1)}
-	go func() { s.ended <- Serve(ctx, tcp, handler, limits, slog.New(slog.DiscardHandler)) }()
+	go func() { s.ended <- Serve(ctx, tcp, handler, limits, &s.refused, slog.New(slog.DiscardHandler)) }()
 	t.Cleanup(stop)
 	return s
 }
@@ -216,7 +217,7 @@ func TestAPortThatIsTakenIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = tcp.Close()
-	err = Serve(t.Context(), tcp, http.NotFoundHandler(), config.HTTP{}, slog.New(slog.DiscardHandler))
+	err = Serve(t.Context(), tcp, http.NotFoundHandler(), config.HTTP{}, new(ConnectionCounters), slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprint(tcp.Addr())) {
 		t.Errorf("got %v", err)
 	}

@@ -90,7 +90,7 @@ func (f *front) serveShared(a *answer, r *http.Request) {
 	case s.tree == "watch":
 		f.serveWeb(a, inner)
 	default:
-		f.options.Media.ServeHTTP(a, inner)
+		f.serveMedia(a, inner)
 	}
 }
 

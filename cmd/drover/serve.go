@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/drover-video/drover/api"
+	"github.com/drover-video/drover/core/admission"
 	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/config"
 	"github.com/drover-video/drover/core/event"
@@ -91,13 +92,18 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	if err != nil {
 		return fmt.Errorf("cannot read the shares in %s (data.dir): %w", c.Data.Dir, err)
 	}
+	gate := admission.New(admission.Limits{
+		Viewers: c.HLS.MaxViewers, CameraViewers: c.HLS.MaxCameraViewers, Bitrate: c.HLS.MaxBitrate, CameraBitrate: c.HLS.MaxCameraBitrate,
+	}, hub, time.Now)
+	refused := new(api.ConnectionCounters)
 	handler, err := api.New(api.Options{
 		Cameras: registry, Events: events, Shares: shares, Viewers: hub.Viewers, Pictures: registry,
 		Prober:  prober{cameraOptions(c, pool, logger)},
 		Checks:  []api.Check{{Name: "store", Run: db.Ready}},
 		Media:   hls.NewHandler(lookup{registry, hub}, nil),
+		Gate:    gate,
 		Web:     web.Handler(),
-		Metrics: metrics.Handler(version, func() metrics.Snapshot { return snapshot(registry, hub, pool) }),
+		Metrics: metrics.Handler(version, func() metrics.Snapshot { return snapshot(registry, hub, pool, gate, refused) }),
 		Version: version, Log: logger, WriteTimeout: c.HTTP.WriteTimeout,
 	})
 	if err != nil {
@@ -106,7 +112,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	logger.Info("serving", "address", "http://"+listener.Addr().String(), "data", c.Data.Dir, "version", version)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return registry.Run(ctx) })
-	group.Go(func() error { return api.Serve(ctx, listener, handler, c.HTTP, logger) })
+	group.Go(func() error { return api.Serve(ctx, listener, handler, c.HTTP, refused, logger) })
 	if profile != "" {
 		group.Go(func() error { return serveProfiles(ctx, profile) })
 	}
@@ -145,9 +151,13 @@ func (l lookup) Lookup(id string) (*hls.Camera, bool) {
 }
 
 // snapshot gathers what is counted, for metrics.
-func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool) metrics.Snapshot {
+func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, gate *admission.Gate, refused *api.ConnectionCounters) metrics.Snapshot {
 	stats := pool.Stats()
 	s := metrics.Snapshot{PoolUsedBytes: stats.UsedBytes, PoolIdleBytes: stats.IdleBytes}
+	s.Refused = map[string]uint64{"connections": refused.All.Load(), "address_connections": refused.Address.Load()}
+	for reason, n := range gate.Refused() {
+		s.Refused[string(reason)] = n
+	}
 	for _, view := range registry.List() {
 		c := metrics.Camera{ID: view.Spec.ID, State: view.Status.State}
 		served, _ := hub.Stats(c.ID)

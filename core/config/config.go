@@ -32,6 +32,26 @@ type HTTP struct {
 	IdleTimeout       time.Duration // of a kept connection between two requests
 	MaxHeaderBytes    int
 	ShutdownGrace     time.Duration // for answers under way when the server stops
+
+	MaxConnections           int // 0: no limit
+	MaxConnectionsPerAddress int // 0: no limit
+
+	TLS  TLS
+	ACME ACME
+}
+
+// TLS is a certificate from files. Without one, and without ACME, HTTP is plain.
+type TLS struct {
+	Cert string // PEM file of the certificate and those between it and its authority; "" for none
+	Key  string // PEM file of its key
+}
+
+// ACME is how a certificate is had from an authority that hands them out, such as
+// Let's Encrypt.
+type ACME struct {
+	Domains   []string // none: no ACME
+	Email     string   // where the authority writes to; may be empty
+	Directory string   // URL of the authority
 }
 
 // Data is where Drover keeps what must survive a restart.
@@ -54,6 +74,12 @@ type Auth struct {
 type HLS struct {
 	SegmentDuration time.Duration // the least; segments are cut at keyframes only
 	Window          int           // segments in the playlist
+
+	// What may be served at once; 0: no limit.
+	MaxViewers       int
+	MaxCameraViewers int
+	MaxBitrate       int64 // bits per second
+	MaxCameraBitrate int64
 }
 
 // Ring bounds what is kept of each source for consumers that start or lag.

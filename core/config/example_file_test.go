@@ -11,7 +11,7 @@ import (
 
 const exampleFile = "../../configs/drover.yaml"
 
-var switchedOff = regexp.MustCompile(`(?m)^(  )#( {2,}\S|[a-z])`)
+var switchedOff = regexp.MustCompile(`(?m)^((?:  ){1,2})#( {2,}\S|[a-z])`)
 
 func readExample(t *testing.T) string {
 	t.Helper()
@@ -53,13 +53,15 @@ func TestTheExampleFileLoadsWithEveryKeySwitchedOn(t *testing.T) {
 
 func TestTheExampleFileHasEveryKeyWithItsDefault(t *testing.T) {
 	found := map[string]string{}
-	section := ""
+	sections := []string{} // by indentation
+	sectionLine := regexp.MustCompile(`^((?:  )*)([a-z_]+):$`)
+	keyLine := regexp.MustCompile(`^((?:  )+)#([a-z_]+): (.*)$`)
 	for _, line := range strings.Split(readExample(t), "\n") {
-		if name, ok := strings.CutSuffix(line, ":"); ok && name != "" && name[0] != '#' && name[0] != ' ' {
-			section = name
+		if m := sectionLine.FindStringSubmatch(line); m != nil {
+			sections = append(sections[:len(m[1])/2:len(m[1])/2], m[2])
 		}
-		if m := regexp.MustCompile(`^  #([a-z_]+): (.*)$`).FindStringSubmatch(line); m != nil && section != camerasSection {
-			found[section+"."+m[1]] = m[2]
+		if m := keyLine.FindStringSubmatch(line); m != nil && sections[0] != camerasSection {
+			found[strings.Join(append(sections[:len(m[1])/2:len(m[1])/2], m[2]), ".")] = m[3]
 		}
 	}
 	var c Config
@@ -78,17 +80,34 @@ func TestTheExampleFileHasEveryKeyWithItsDefault(t *testing.T) {
 	}
 }
 
-func TestEveryFieldHasExactlyOneKey(t *testing.T) {
-	fields := 0
-	sections := reflect.TypeFor[Config]()
-	for i := range sections.NumField() {
-		if section := sections.Field(i).Type; section.Kind() == reflect.Struct {
-			fields += section.NumField()
+// fields returns the names of all fields that are set by keys.
+func fields(prefix string, of reflect.Type) []string {
+	var names []string
+	for i := range of.NumField() {
+		field := of.Field(i)
+		switch {
+		case field.Type.Kind() == reflect.Struct:
+			names = append(names, fields(prefix+field.Name+".", field.Type)...)
+		case prefix != "":
+			names = append(names, prefix+field.Name)
 		}
 	}
+	return names
+}
+
+func field(c *Config, name string) reflect.Value {
+	value := reflect.ValueOf(c).Elem()
+	for part := range strings.SplitSeq(name, ".") {
+		value = value.FieldByName(part)
+	}
+	return value
+}
+
+func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 	var c Config
-	if got := len(c.keys()); got != fields {
-		t.Errorf("%d keys for %d fields", got, fields)
+	names := fields("", reflect.TypeFor[Config]())
+	if got := len(c.keys()); got != len(names) {
+		t.Errorf("%d keys for %d fields", got, len(names))
 	}
 	seen := map[string]bool{}
 	for _, k := range c.keys() {
@@ -99,18 +118,18 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 		if err := k.set(k.fallback); err != nil {
 			t.Errorf("%s: its default %q %v", k.name, k.fallback, err)
 		}
-	}
-	values := reflect.ValueOf(c)
-	for i := range values.NumField() {
-		section := values.Field(i)
-		if section.Kind() != reflect.Struct {
-			continue
-		}
-		for j := range section.NumField() {
-			name := sections.Field(i).Name + "." + section.Type().Field(j).Name
-			if section.Field(j).IsZero() && name != "Auth.Mode" {
-				t.Errorf("no key sets %s", name)
+		if zero := k.fallback == "" || k.fallback == "0"; zero {
+			// Off by default: any of these switches it on.
+			for _, value := range []string{"none", "a.example.org", "1"} {
+				if k.set(value) == nil {
+					break
+				}
 			}
+		}
+	}
+	for _, name := range names {
+		if field(&c, name).IsZero() {
+			t.Errorf("no key sets %s", name)
 		}
 	}
 }

@@ -15,6 +15,7 @@ func FuzzLoad(f *testing.F) {
 		"", "cameras:\n  door: rtsp://u:hunter2@h/x\n", "http:\n  address: 1:2\n", "a: &a\n  b: *a\n",
 		"cameras: &a\n  door: {sources: [{url: 'rtsp://h/${X}', password: hunter2}], labels: {a: b}}\n  x: *a\n",
 		"? [a]\n: b\n", "cameras:\n  <<: {a: b}\n", "ring: {max_bytes: 32MB}\n---\n", "\xff\xfe", "%YAML 9\n---\n", "hls: !!binary aGk=\n",
+		"http: {tls: {cert: a, key: b}, acme: {domains: [a], email: }}\n", "http: {tls.cert: a}\n", "http: &h {tls: *h}\n",
 	} {
 		f.Add(seed)
 	}

@@ -3,6 +3,8 @@ package config
 import (
 	"strings"
 	"time"
+
+	"github.com/drover-video/drover/core/viewer"
 )
 
 // A key is one thing that can be set: by flag, environment or file.
@@ -27,12 +29,23 @@ func (c *Config) keys() []key {
 		{"http.idle_timeout", "2m", "`time` a connection is kept open between two requests", duration(&c.HTTP.IdleTimeout, time.Second, time.Hour)},
 		{"http.max_header_bytes", "32KiB", "largest header of a request, in `bytes`", smallSize(&c.HTTP.MaxHeaderBytes, 4<<10, 1<<20)},
 		{"http.shutdown_grace", "3s", "`time` for answers under way when the server stops", duration(&c.HTTP.ShutdownGrace, 0, time.Minute)},
+		{"http.max_connections", "0", "most `connections` at once; 0 for no limit", whole(&c.HTTP.MaxConnections, 0, 1e6)},
+		{"http.max_connections_per_address", "0", "most `connections` at once of one client address; 0 for no limit", whole(&c.HTTP.MaxConnectionsPerAddress, 0, 1e6)},
+		{"http.tls.cert", "", "`file` with the certificate (PEM) to serve HTTPS with", optional(text(&c.HTTP.TLS.Cert))},
+		{"http.tls.key", "", "`file` with the certificate's key (PEM)", optional(text(&c.HTTP.TLS.Key))},
+		{"http.acme.domains", "", "`names` to get a certificate for by ACME, with commas in between", domains(&c.HTTP.ACME.Domains)},
+		{"http.acme.email", "", "`address` that the authority may write to", optional(text(&c.HTTP.ACME.Email))},
+		{"http.acme.directory", "https://acme-v02.api.letsencrypt.org/directory", "`URL` of the authority's ACME directory", httpsURL(&c.HTTP.ACME.Directory)},
 		{"data.dir", "./data", "`directory` of database and recordings", text(&c.Data.Dir)},
 		{"log.level", "info", "least `level` that is logged: debug, info, warn or error", oneOf(&c.Log.Level, "debug", "info", "warn", "error")},
 		{"log.format", "text", "`format` of the log: text or json", oneOf(&c.Log.Format, "text", "json")},
 		{"auth.mode", "", "`mode` of login: empty, or none to serve everybody off loopback too", oneOf(&c.Auth.Mode, "", "none")},
 		{"hls.segment_duration", "2s", "least `length` of a segment; cut at keyframes only", duration(&c.HLS.SegmentDuration, 500*time.Millisecond, 30*time.Second)},
 		{"hls.window", "5", "`number` of segments in the live playlist", whole(&c.HLS.Window, 3, 100)},
+		{"hls.max_viewers", "0", "most `viewers` at once; 0 for no limit", whole(&c.HLS.MaxViewers, 0, 1e6)},
+		{"hls.max_camera_viewers", "0", "most `viewers` of one camera at once; 0 for no limit", whole(&c.HLS.MaxCameraViewers, 0, viewer.MaxLimit)},
+		{"hls.max_bitrate", "0", "most `bits` per second sent to all viewers, for example 2Gbps; 0 for no limit", bitrate(&c.HLS.MaxBitrate)},
+		{"hls.max_camera_bitrate", "0", "most `bits` per second sent of one camera, for example 500Mbps; 0 for no limit", bitrate(&c.HLS.MaxCameraBitrate)},
 		{"ring.max_duration", "10s", "most `time` kept per source for consumers that start", duration(&c.Ring.MaxDuration, time.Second, 5*time.Minute)},
 		{"ring.max_bytes", "32MB", "most `bytes` kept per source for consumers that start", size(&c.Ring.MaxBytes, 1e6, 4e9)},
 		{"ring.subscriber_frames", "256", "`number` of frames that may wait for one consumer", whole(&c.Ring.SubscriberFrames, 8, 65536)},

@@ -82,8 +82,7 @@ func (d *document) readInto(layers *layers, c *Config) {
 		case slices.Contains(sections, section.name):
 			d.section(section, names, layers)
 		case slices.Contains(names, section.name):
-			above, leaf, _ := cutLast(section.name)
-			d.problem(section.line, section.name, "must be written in two lines: %s: and, indented below it, %s:", above, leaf)
+			d.flat(section.line, section.name)
 		default:
 			d.unknown(section, shown(section.name), sections)
 		}
@@ -93,6 +92,15 @@ func (d *document) readInto(layers *layers, c *Config) {
 	}
 }
 
+// flat complains about a key of a section that is written as one word.
+func (d *document) flat(line int, name string) {
+	count := "two"
+	if strings.Count(name, ".") > 1 {
+		count = "three"
+	}
+	d.problem(line, name, "must be written in %s lines: %s:", count, strings.ReplaceAll(name, ".", ": and, indented below it, "))
+}
+
 func (d *document) section(section entry, names []string, layers *layers) {
 	if section.value.Kind == yaml.ScalarNode && !isNull(section.value) {
 		d.problem(section.line, section.name, "must have its keys below it, indented")
@@ -100,6 +108,14 @@ func (d *document) section(section entry, names []string, layers *layers) {
 	}
 	for _, e := range d.entries(section.value, section.name) {
 		name := section.name + "." + e.name
+		if isSection(names, name) {
+			d.section(entry{name: name, line: e.line, value: e.value}, names, layers)
+			continue
+		}
+		if strings.Contains(e.name, ".") && slices.Contains(names, name) {
+			d.flat(e.line, name)
+			continue
+		}
 		if !slices.Contains(names, name) {
 			d.unknown(e, section.name+"."+shown(e.name), names)
 			continue
@@ -108,6 +124,11 @@ func (d *document) section(section entry, names []string, layers *layers) {
 			layers.put(name, value, origin{place: d.path, line: e.line})
 		}
 	}
+}
+
+// isSection reports whether there are keys below name.
+func isSection(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(key string) bool { return strings.HasPrefix(key, name+".") })
 }
 
 // layers is viper, which knows which layer is stronger, and beside it where
@@ -139,9 +160,15 @@ func newLayers(keys []key) *layers {
 // only way to take one value below flags without reading the real environment,
 // which belongs to the caller.
 func (l *layers) put(name, value string, from origin) {
-	section, leaf, _ := cutLast(name)
+	var nested any = value
+	for above, leaf, found := cutLast(name); ; above, leaf, found = cutLast(above) {
+		nested = map[string]any{leaf: nested}
+		if !found {
+			break
+		}
+	}
 	// The error is for maps that are not made of maps and strings.
-	_ = l.viper.MergeConfigMap(map[string]any{section: map[string]any{leaf: value}})
+	_ = l.viper.MergeConfigMap(nested.(map[string]any))
 	l.origins[name] = from
 }
 
@@ -184,6 +211,17 @@ func (c *Config) rules(layers *layers) Problems {
 	if c.Ingest.BackoffMin > c.Ingest.BackoffMax {
 		problems = append(problems, layers.origins["ingest.backoff_min"].problem("ingest.backoff_min",
 			errors.New("must not be longer than ingest.backoff_max")))
+	}
+	if (c.HTTP.TLS.Cert == "") != (c.HTTP.TLS.Key == "") {
+		given, missing := "http.tls.cert", "http.tls.key"
+		if c.HTTP.TLS.Cert == "" {
+			given, missing = missing, given
+		}
+		problems = append(problems, layers.origins[given].problem(given, fmt.Errorf("needs %s too", missing)))
+	}
+	if c.HTTP.TLS.Cert != "" && len(c.HTTP.ACME.Domains) > 0 {
+		problems = append(problems, layers.origins["http.acme.domains"].problem("http.acme.domains",
+			errors.New("asks for a certificate where http.tls.cert is one already: give one or the other")))
 	}
 	if c.HTTP.Address != "" && c.Auth.Mode != "none" && !loopback(c.HTTP.Address) {
 		problems = append(problems, layers.origins["http.address"].problem("http.address",

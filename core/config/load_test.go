@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -48,16 +49,59 @@ func TestDefaultsNeedNoFile(t *testing.T) {
 	}
 	want := Config{
 		HTTP: HTTP{Address: "127.0.0.1:8090", ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
-			IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10, ShutdownGrace: 3 * time.Second},
+			IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10, ShutdownGrace: 3 * time.Second,
+			ACME: ACME{Directory: "https://acme-v02.api.letsencrypt.org/directory"}},
 		Data:   Data{Dir: "./data"},
 		Log:    Log{Level: "info", Format: "text"},
 		HLS:    HLS{SegmentDuration: 2 * time.Second, Window: 5},
 		Ring:   Ring{MaxDuration: 10 * time.Second, MaxBytes: 32e6, SubscriberFrames: 256},
 		Ingest: Ingest{DialLimit: 16, BackoffMin: time.Second, BackoffMax: time.Minute, StallTimeout: 10 * time.Second, AudioFLAC: true, IdleAfter: 30 * time.Second},
 	}
-	if c.HTTP != want.HTTP || c.Data != want.Data || c.Log != want.Log || c.Auth != want.Auth ||
+	if !reflect.DeepEqual(c.HTTP, want.HTTP) || c.Data != want.Data || c.Log != want.Log || c.Auth != want.Auth ||
 		c.HLS != want.HLS || c.Ring != want.Ring || c.Ingest != want.Ingest || len(c.Cameras) != 0 {
 		t.Errorf("got  %+v\nwant %+v", *c, want)
+	}
+}
+
+func TestSectionsMayBeWithinSections(t *testing.T) {
+	c := load(t, "http:\n  tls:\n    cert: a.pem\n    key: a.key\n  address: 127.0.0.1:1\n  acme:\n")
+	if c.HTTP.TLS != (TLS{Cert: "a.pem", Key: "a.key"}) || c.HTTP.Address != "127.0.0.1:1" {
+		t.Errorf("file: %+v", c.HTTP)
+	}
+	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	AddFlags(flags)
+	if err := flags.Parse([]string{"--http.tls.key=b.key"}); err != nil {
+		t.Fatal(err)
+	}
+	file := writeFile(t, "http: {tls: {cert: a.pem, key: a.key}}\nhls: {max_bitrate: 1.5Gbps}\n")
+	c, _, err := Load(Source{File: file, Flags: flags, Environ: []string{"DROVER_HTTP_TLS_CERT=c.pem", "DROVER_HTTP_TLS_KEY=c.key"}})
+	if err != nil || c.HTTP.TLS != (TLS{Cert: "c.pem", Key: "b.key"}) || c.HLS.MaxBitrate != 1.5e9 {
+		t.Errorf("flag over environment over file: %+v, %v", c, err)
+	}
+	c, _, err = Load(Source{Environ: []string{"DROVER_HTTP_ACME_DOMAINS= Cameras.example.org,b.example.org"}})
+	if want := []string{"cameras.example.org", "b.example.org"}; err != nil || !reflect.DeepEqual(c.HTTP.ACME.Domains, want) {
+		t.Errorf("domains: %+v, %v", c, err)
+	}
+	for content, want := range map[string]string{
+		"http:\n  tls:\n    crt: x\n":                                       ":3: http.tls.crt: there is no such key: did you mean http.tls.cert?",
+		"http:\n  tls: on\n":                                                ":2: http.tls: must have its keys below it, indented",
+		"http:\n  tls.cert: x\n":                                            ":2: http.tls.cert: must be written in three lines: http: and, indented below it, tls: and, indented below it, cert:",
+		"http.tls.cert: x\n":                                                ":1: http.tls.cert: must be written in three lines: http: and, indented below it, tls: and, indented below it, cert:",
+		"http: {tls: {cert: x}}\n":                                          ":1: http.tls.cert: needs http.tls.key too",
+		"http: {tls: {key: x}}\n":                                           ":1: http.tls.key: needs http.tls.cert too",
+		"http: {tls: {key: x, cert: y}, acme: {domains: a.b}}\n":            ":1: http.acme.domains: asks for a certificate where",
+		"http: {acme: {domains: 192.168.1.1}}\n":                            ":1: http.acme.domains: must be names",
+		"http: {acme: {domains: '*.example.org'}}\n":                        ":1: http.acme.domains: must be names",
+		"http: {acme: {domains: 'a.b,,c.d'}}\n":                             ":1: http.acme.domains: must be names",
+		"http: {acme: {domains: localhost}}\n":                              ":1: http.acme.domains: must be names",
+		"http: {acme: {directory: 'http://h/'}}\n":                          ":1: http.acme.directory: must be an https:// URL",
+		"hls: {max_bitrate: fast}\n":                                        ":1: hls.max_bitrate: must be bits per second",
+		"hls: {max_camera_viewers: 20001}\n":                                ":1: hls.max_camera_viewers: must be from 0 to 20000",
+		"http: {max_connections: -1}\nhls: {max_viewers: 1000001}\nring:\n": ":1: http.max_connections: must be from 0",
+	} {
+		if err := problemsOf(t, Source{File: writeFile(t, content)}); !strings.Contains(err.Error(), want) {
+			t.Errorf("%q:\ngot  %v\nwant %s", content, err, want)
+		}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +21,16 @@ func text(into *string) func(string) error {
 		}
 		*into = value
 		return nil
+	}
+}
+
+// optional lets a value be empty, which is its default.
+func optional(set func(string) error) func(string) error {
+	return func(value string) error {
+		if value == "" {
+			return nil
+		}
+		return set(value)
 	}
 }
 
@@ -122,6 +134,74 @@ func boolean(into *bool) func(string) error {
 	}
 }
 
+func bitrate(into *int64) func(string) error {
+	return func(value string) error {
+		n, err := ParseBitrate(value)
+		if err != nil {
+			return err
+		}
+		*into = n
+		return nil
+	}
+}
+
+// maxDomains is how many names one certificate may be for.
+const maxDomains = 100
+
+// domains reads names with commas in between.
+func domains(into *[]string) func(string) error {
+	return func(value string) error {
+		*into = nil
+		if strings.TrimSpace(value) == "" {
+			return nil
+		}
+		for _, name := range strings.Split(value, ",") {
+			name = strings.ToLower(strings.TrimSpace(name))
+			if !isDomain(name) {
+				return fmt.Errorf("must be names of hosts with commas in between, for example cameras.example.org, www.example.org")
+			}
+			*into = append(*into, name)
+		}
+		if len(*into) > maxDomains {
+			return fmt.Errorf("has more than %d names", maxDomains)
+		}
+		return nil
+	}
+}
+
+// isDomain reports whether a name can be that of a host on the Internet: no
+// address, no wildcard, for which ACME asks another proof.
+func isDomain(name string) bool {
+	if len(name) > 253 || !strings.Contains(name, ".") {
+		return false
+	}
+	if _, err := netip.ParseAddr(name); err == nil {
+		return false
+	}
+	for label := range strings.SplitSeq(name, ".") {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for _, c := range []byte(label) {
+			if c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func httpsURL(into *string) func(string) error {
+	return func(value string) error {
+		u, err := url.Parse(value)
+		if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+			return fmt.Errorf("must be an https:// URL")
+		}
+		*into = value
+		return nil
+	}
+}
+
 const day = 24 * time.Hour
 
 // ParseDuration reads a time as Go writes it ("2s", "1h30m"), and whole or
@@ -153,6 +233,22 @@ func FormatDuration(d time.Duration) string {
 		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
+}
+
+// ParseBitrate reads bits per second, with or without a unit: "64000", "64kbps",
+// "2.5Mbps", "10Gbps".
+func ParseBitrate(text string) (int64, error) {
+	end := 0
+	for end < len(text) && (text[end] == '.' || text[end] >= '0' && text[end] <= '9') {
+		end++
+	}
+	unit, known := map[string]float64{"": 1, "BPS": 1, "KBPS": 1e3, "MBPS": 1e6, "GBPS": 1e9}[strings.ToUpper(strings.TrimSpace(text[end:]))]
+	n, err := strconv.ParseFloat(text[:end], 64)
+	bits := n * unit
+	if err != nil || !known || bits > 1<<53 {
+		return 0, fmt.Errorf("must be bits per second, for example 500Mbps or 2Gbps")
+	}
+	return int64(math.Round(bits)), nil
 }
 
 // ParseSize reads bytes, with or without a unit: "4096", "32MB" (of a thousand

@@ -40,6 +40,19 @@ func TestSizesAreBytesOrHaveAUnit(t *testing.T) {
 	}
 }
 
+func TestBitratesAreBitsPerSecondOrHaveAUnit(t *testing.T) {
+	for text, want := range map[string]int64{"0": 0, "64000": 64000, "64kbps": 64000, "2.5 Mbps": 2500000, "10Gbps": 1e10, "1.5bps": 2} {
+		if got, err := ParseBitrate(text); err != nil || got != want {
+			t.Errorf("%s: got %d, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "Mbps", "-1", "5MB", "99999999Gbps", "1.2.3"} {
+		if got, err := ParseBitrate(text); err == nil {
+			t.Errorf("%q was read as %d", text, got)
+		}
+	}
+}
+
 func TestTheLikeliestNameIsSuggested(t *testing.T) {
 	var c Config
 	names := keyNames(c.keys())

@@ -13,6 +13,7 @@ type collector struct {
 	build, cameras, viewers, requests, sent                    *prometheus.Desc
 	frames, received, lost, reconnects, ringBytes, drops, pool *prometheus.Desc
 	reordered, dropped, discards, hlsDrops                     *prometheus.Desc
+	refused                                                    *prometheus.Desc
 }
 
 func newCollector(version string, snapshot func() Snapshot) *collector {
@@ -37,6 +38,7 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 		drops:      describe("subscriber_dropped_frames_total", "Frames that a consumer of a source lost, by reason.", "camera", "source", "subscriber", "reason"),
 		discards:   describe("source_discards_total", "What came from a source and was not handed on, by reason.", "camera", "source", "reason"),
 		hlsDrops:   describe("hls_dropped_frames_total", "Frames of a source that became part of no segment, by reason.", "camera", "source", "reason"),
+		refused:    describe("refused_total", "Connections, and requests of viewers, that were too many, by the limit they met.", "reason"),
 		pool:       describe("frame_pool_bytes", "Memory for frames: in use, or kept for the next.", "use"),
 	}
 }
@@ -44,7 +46,7 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{c.build, c.cameras, c.viewers, c.requests, c.sent, c.frames,
-		c.received, c.lost, c.reordered, c.dropped, c.reconnects, c.ringBytes, c.drops, c.discards, c.hlsDrops, c.pool} {
+		c.received, c.lost, c.reordered, c.dropped, c.reconnects, c.ringBytes, c.drops, c.discards, c.hlsDrops, c.refused, c.pool} {
 		out <- d
 	}
 }
@@ -58,6 +60,9 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	gauge(c.build, 1)
 	gauge(c.pool, float64(snapshot.PoolUsedBytes), "used")
 	gauge(c.pool, float64(snapshot.PoolIdleBytes), "idle")
+	for reason, n := range snapshot.Refused {
+		out <- prometheus.MustNewConstMetric(c.refused, prometheus.CounterValue, float64(n), reason)
+	}
 	// States without a camera are shown too: an alert on one needs its zero.
 	states := map[camera.State]int{camera.StateIdle: 0, camera.StateConnecting: 0, camera.StateLive: 0,
 		camera.StateStalled: 0, camera.StateBackoff: 0, camera.StateDisabled: 0}

@@ -20,7 +20,7 @@ func scrape(t *testing.T, snapshot Snapshot) string {
 }
 
 func TestAScrapeShowsTheSnapshot(t *testing.T) {
-	got := scrape(t, Snapshot{PoolUsedBytes: 5, PoolIdleBytes: 6, Cameras: []Camera{
+	got := scrape(t, Snapshot{PoolUsedBytes: 5, PoolIdleBytes: 6, Refused: map[string]uint64{"viewers": 23}, Cameras: []Camera{
 		{ID: "door", State: camera.StateLive, Viewers: 3, Requests: 10, Sent: 11, Sources: []Source{{
 			Name: "main", Frames: 12, Bytes: 13, LostPackets: 14, Reordered: 21, Dropped: 22, Reconnects: 15, RingBytes: 16,
 			Drops:    []Drop{{"hls", "full", 17}, {"hls", "awaiting_keyframe", 18}},
@@ -48,6 +48,7 @@ func TestAScrapeShowsTheSnapshot(t *testing.T) {
 		`drover_hls_dropped_frames_total{camera="door",reason="short",source="main"} 20`,
 		`drover_frame_pool_bytes{use="used"} 5`,
 		`drover_camera_viewers{camera="yard"} 0`,
+		`drover_refused_total{reason="viewers"} 23`,
 		`go_goroutines `,
 		`process_resident_memory_bytes `,
 	} {

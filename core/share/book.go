@@ -245,7 +245,7 @@ func (b *Book) Enter(c Claims, address, agent string) error {
 	b.mu.Lock()
 	set := b.viewers[c.ID]
 	if set == nil {
-		set = viewer.NewSet(nil)
+		set = &viewer.Set{}
 		// A share that the book does not know is of a database that was put back
 		// to an older one. Its viewers are counted all the same, in bounds.
 		if len(b.viewers) < MaxShares {

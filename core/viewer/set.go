@@ -5,7 +5,6 @@ package viewer
 import (
 	"hash/maphash"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -16,38 +15,9 @@ const maxKnown = 20000
 // MaxLimit is the highest limit that a set can keep.
 const MaxLimit = maxKnown
 
-// A Total is how many viewers several sets have together.
-type Total struct {
-	most int64 // 0: no limit
-	n    atomic.Int64
-}
-
-// NewTotal returns a total of at most most viewers; 0 for no limit.
-func NewTotal(most int) *Total { return &Total{most: int64(most)} }
-
-// Count returns the total, in which viewers are that have left lately.
-func (t *Total) Count() int { return int(t.n.Load()) }
-
-// Full reports whether no viewer more is let in.
-func (t *Total) Full() bool { return t.most > 0 && t.n.Load() >= t.most }
-
-func (t *Total) take() bool {
-	for {
-		n := t.n.Load()
-		if t.most > 0 && n >= t.most {
-			return false
-		}
-		if t.n.CompareAndSwap(n, n+1) {
-			return true
-		}
-	}
-}
-
 // A Set is the viewers of one thing. Several players behind one address with one
 // user agent count as one. The zero value is empty and ready; all may call it.
 type Set struct {
-	total *Total // nil: none
-
 	mu   sync.Mutex
 	seed maphash.Seed
 	seen map[uint64]int64 // hash of the viewer: until when it counts, in ns
@@ -58,9 +28,6 @@ type Set struct {
 // sweepEvery bounds what a storm of viewers that are refused costs.
 const sweepEvery = 200 * time.Millisecond
 
-// NewSet returns an empty set, which also counts towards total.
-func NewSet(total *Total) *Set { return &Set{total: total} }
-
 // Verdict is what became of a viewer.
 type Verdict int
 
@@ -68,8 +35,7 @@ type Verdict int
 const (
 	Known    Verdict = iota // in already, and in for longer now
 	Admitted                // new, and in
-	Full                    // refused: the set has as many as it may
-	FullAll                 // refused: the total has as many as it may
+	Full                    // refused: there are as many as may
 )
 
 // In reports whether the viewer may watch.
@@ -118,9 +84,6 @@ func (s *Set) Note(address, agent string, now, until time.Time, most int) Verdic
 		}
 		return Admitted
 	}
-	if s.total != nil && !s.total.take() {
-		return FullAll
-	}
 	if s.seen == nil {
 		s.seen = map[uint64]int64{}
 	}
@@ -136,29 +99,15 @@ func (s *Set) Count(now time.Time) int {
 	return len(s.seen)
 }
 
-// Clear forgets all viewers.
-func (s *Set) Clear() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.total != nil {
-		s.total.n.Add(int64(-len(s.seen)))
-	}
-	s.seen = nil
-}
-
 func (s *Set) key(address, agent string) uint64 {
 	return maphash.String(s.seed, address)*31 + maphash.String(s.seed, agent)
 }
 
 func (s *Set) sweep(now time.Time) {
-	before := len(s.seen)
 	for key, until := range s.seen {
 		if until < now.UnixNano() {
 			delete(s.seen, key)
 		}
-	}
-	if s.total != nil {
-		s.total.n.Add(int64(len(s.seen) - before))
 	}
 	if len(s.seen) == 0 {
 		s.seen = nil // give the room back

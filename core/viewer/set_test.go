@@ -54,41 +54,19 @@ func TestALimitRefusesNewViewersAndKeepsThoseWhoAreIn(t *testing.T) {
 	}
 }
 
-func TestATotalHoldsOverSeveralSets(t *testing.T) {
-	total := NewTotal(2)
-	a, b := NewSet(total), NewSet(total)
-	a.Note("1", "", at(0), at(10), 0)
-	b.Note("1", "", at(0), at(10), 0)
-	if got := b.Note("2", "", at(1), at(10), 0); got != FullAll || !total.Full() {
-		t.Errorf("one too many: %v", got)
-	}
-	if got := a.Count(at(11)); got != 0 || total.Count() != 1 {
-		t.Errorf("%d viewers left, total %d", got, total.Count())
-	}
-	b.Clear()
-	if total.Count() != 0 {
-		t.Errorf("total %d of nobody", total.Count())
-	}
-}
-
-func TestATotalIsNeverExceededByACrowd(t *testing.T) {
-	total := NewTotal(50)
-	sets := [4]*Set{NewSet(total), NewSet(total), NewSet(total), NewSet(total)}
+func TestALimitHoldsInACrowd(t *testing.T) {
+	var s Set
 	var crowd sync.WaitGroup
 	for i := range 8 {
 		crowd.Go(func() {
 			for j := range 200 {
-				sets[j%4].Note(strconv.Itoa(i), strconv.Itoa(j), at(0), at(10), 0)
+				s.Note(strconv.Itoa(i), strconv.Itoa(j), at(0), at(10), 50)
 			}
 		})
 	}
 	crowd.Wait()
-	n := 0
-	for _, s := range sets {
-		n += s.Count(at(1))
-	}
-	if n != 50 || total.Count() != 50 {
-		t.Errorf("%d viewers, total %d, want 50", n, total.Count())
+	if n := s.Count(at(1)); n != 50 {
+		t.Errorf("%d viewers, want 50", n)
 	}
 }
 

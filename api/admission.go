@@ -1,0 +1,49 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/drover-video/drover/core/admission"
+)
+
+// Gate keeps media within budgets. Both answer "" where the request may go on.
+type Gate interface {
+	Playlist(camera, address, agent string) admission.Reason
+	Media(camera string) admission.Reason
+}
+
+// serveMedia answers a path below /hls/, if there is room for who asks. Headers
+// and small answers are not worth refusing.
+func (f *front) serveMedia(a *answer, r *http.Request) {
+	if f.options.Gate != nil && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		rest := strings.TrimPrefix(r.URL.Path, "/hls/")
+		camera, name, _ := strings.Cut(rest, "/")
+		var reason admission.Reason
+		if strings.HasSuffix(name, ".m3u8") {
+			reason = f.options.Gate.Playlist(camera, hostOf(r.RemoteAddr), r.UserAgent())
+		} else {
+			reason = f.options.Gate.Media(camera)
+		}
+		if reason != "" {
+			refuseMedia(a, reason)
+			return
+		}
+	}
+	f.options.Media.ServeHTTP(a, r)
+}
+
+func refuseMedia(a *answer, reason admission.Reason) {
+	seconds := admission.RetryAfter()
+	allowAnyOrigin(a.Header())
+	a.Header().Set("Retry-After", strconv.Itoa(seconds))
+	what := map[admission.Reason]string{
+		admission.Viewers:       "as many watch as may",
+		admission.CameraViewers: "as many watch this camera as may",
+		admission.Bitrate:       "as much is sent as may be",
+		admission.CameraBitrate: "as much is sent of this camera as may be",
+	}[reason]
+	writeProblem(a, problem(problemNoRoom, fmt.Sprintf("%s: try again in %d s", what, seconds)))
+}

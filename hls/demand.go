@@ -1,0 +1,31 @@
+package hls
+
+import "github.com/drover-video/drover/core/admission"
+
+// Demand implements admission.Meter: what a viewer of a camera asks of the server
+// is its best source.
+func (h *Hub) Demand(camera string) (admission.Demand, bool) {
+	c, ok := h.Lookup(camera)
+	if !ok {
+		return admission.Demand{}, false
+	}
+	demand := admission.Demand{SentBytes: c.sent.Load()}
+	for _, m := range *c.muxers.Load() {
+		if n := m.published.Load(); n != nil {
+			demand.Bitrate = max(demand.Bitrate, int64(n.variant.average))
+			demand.Target = max(demand.Target, n.target)
+		}
+	}
+	return demand, true
+}
+
+// SentBytes implements admission.Meter.
+func (h *Hub) SentBytes() uint64 {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	sum := uint64(0)
+	for _, c := range h.cameras {
+		sum += c.sent.Load()
+	}
+	return sum
+}
