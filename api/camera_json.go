@@ -104,6 +104,7 @@ type SourceStatus struct {
 // Track is one video or audio track.
 type Track struct {
 	Codec      string  `json:"codec" example:"H264"`
+	Profile    string  `json:"profile" example:"High 4.1" doc:"And level; empty while unknown"`
 	Width      int     `json:"width" doc:"0 for audio, and while unknown"`
 	Height     int     `json:"height"`
 	FPS        float64 `json:"fps"`
@@ -158,7 +159,7 @@ func statusOf(s camera.Status) Status {
 func tracksOf(tracks []camera.TrackStatus) []Track {
 	shown := make([]Track, len(tracks))
 	for i, t := range tracks {
-		shown[i] = Track{Codec: t.Codec, Width: t.Width, Height: t.Height, FPS: thousandths(t.FPS),
+		shown[i] = Track{Codec: t.Codec, Profile: t.Profile, Width: t.Width, Height: t.Height, FPS: thousandths(t.FPS),
 			SampleRate: t.SampleRate, BitrateBPS: t.BitrateBPS, Playable: t.Playable, Reason: t.Reason,
 			DeliveredAs: t.DeliveredAs, MPEGTS: t.MPEGTS}
 	}

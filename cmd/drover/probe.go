@@ -53,6 +53,7 @@ func newProbe() *cobra.Command {
 // probeTrack is a track as probe prints it in JSON: as in the API.
 type probeTrack struct {
 	Codec      string  `json:"codec"`
+	Profile    string  `json:"profile,omitempty"`
 	Width      int     `json:"width,omitempty"`
 	Height     int     `json:"height,omitempty"`
 	FPS        float64 `json:"fps,omitempty"`
@@ -100,6 +101,9 @@ func printProbe(out io.Writer, result camera.ProbeResult, asJSON bool) error {
 
 func describeTrack(t camera.TrackStatus) string {
 	text := t.Codec
+	if t.Profile != "" {
+		text += " " + t.Profile
+	}
 	if t.Width > 0 {
 		text += fmt.Sprintf(" %dx%d", t.Width, t.Height)
 	}
@@ -114,6 +118,9 @@ func describeTrack(t camera.TrackStatus) string {
 	}
 	if t.Playable {
 		text += ": plays"
+		if t.Codec == string(media.CodecH265) {
+			text += " in browsers that can decode it (Safari; others with the right hardware)"
+		}
 		if t.DeliveredAs != "" {
 			text += " as " + t.DeliveredAs
 		}

@@ -201,7 +201,7 @@ func (t *feedTrack) status() TrackStatus {
 		SampleRate: t.offer.SampleRate, DeliveredAs: t.offer.DeliveredAs, MPEGTS: t.offer.MPEGTS,
 	}
 	if p := t.params.Load(); p != nil {
-		s.Width, s.Height, s.FPS = p.Width, p.Height, p.FPS
+		s.Width, s.Height, s.FPS, s.Profile = p.Width, p.Height, p.FPS, p.Profile()
 		if p.SampleRate > 0 {
 			s.SampleRate = p.SampleRate
 		}

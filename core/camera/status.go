@@ -49,6 +49,7 @@ type SourceStatus struct {
 // TrackStatus is what is known of a track.
 type TrackStatus struct {
 	Codec      string // "H264", "H265", "AAC", or the name the camera gave it
+	Profile    string // and level: "High 4.1", "AAC-LC"; "" while unknown
 	Width      int    // pixels; 0 for audio, and before the parameters are known
 	Height     int
 	FPS        float64
