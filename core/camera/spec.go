@@ -219,6 +219,7 @@ func (s *SourceSpec) normalizeURL(field func(string) string) error {
 		u.User = nil
 		s.URL = u.String()
 	}
+	s.URL = u.Scheme + s.URL[len(u.Scheme):] // in lower case, however it was written
 	return nil
 }
 

@@ -29,6 +29,7 @@ func TestNormalize(t *testing.T) {
 		{"fields win over the URL", Spec{ID: "door", Sources: []SourceSpec{{URL: "rtsp://a:b@camera/", Username: "u", Password: secret.New("p@s#/:?%^!\"")}}}, "", "rtsp://camera/", "u", "p@s#/:?%^!\""},
 		{"secure", one("rtsps://camera/stream"), "", "rtsps://camera/stream", "", ""},
 		{"spaces around", one("  rtsp://camera/stream\n"), "", "rtsp://camera/stream", "", ""},
+		{"capitals", one("RTSP://Camera/Stream"), "", "rtsp://Camera/Stream", "", ""},
 		{"IPv6", one("rtsp://[fe80::1]:554/s"), "", "rtsp://[fe80::1]:554/s", "", ""},
 		{"no URL", one(""), "url", "", "", ""},
 		{"no source", Spec{ID: "door"}, "url", "", "", ""},
