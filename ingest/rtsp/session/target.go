@@ -38,7 +38,7 @@ func parseTarget(raw string) (target, error) {
 		return target{}, errHasLogin
 	}
 	u, err := url.Parse("rtsp://" + host + "/")
-	if err != nil || u.Hostname() == "" || u.Host != host {
+	if err != nil || u.Hostname() == "" || u.Host != host || strings.ContainsAny(host, "\"\\") {
 		return target{}, errBadURL
 	}
 	if port := u.Port(); port != "" || strings.HasSuffix(host, ":") {

@@ -34,7 +34,7 @@ func TestCaseControlURLIsResolved(t *testing.T) {
 func TestAURLThatIsNoneIsRefused(t *testing.T) {
 	for _, raw := range []string{
 		"", "rtsp", "http://h/x", "rtsp://", "rtsp:///x", "rtsp://h:0/", "rtsp://h:99999/", "rtsp://h:x/", "rtsp://h:/",
-		"rtsp://u:p@h/x", "rtsp://h\r\nX: y/", "rtsp://[::1/x", "file:///etc/passwd",
+		"rtsp://u:p@h/x", "rtsp://h\r\nX: y/", "rtsp://h\"/x", "rtsp://[::1/x", "file:///etc/passwd",
 	} {
 		if got, err := parseTarget(raw); err == nil {
 			t.Errorf("%q was taken as %s", raw, got)
