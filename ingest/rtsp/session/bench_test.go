@@ -67,7 +67,7 @@ func BenchmarkInterleavedRead(b *testing.B) {
 			s.closing, s.close = context.WithCancelCause(context.Background())
 			s.tracks = []*track{{receiver: receiver{clockRate: 90000}}}
 			s.channels[0], s.channels[1] = 1, 2
-			s.talk = &conversation{conn: client, in: newScanner(size, s.plausible), lifetime: time.Minute, abandoned: map[int]string{}}
+			s.talk = &conversation{conn: client, in: newScanner(size, s.plausible, s.certain), lifetime: time.Minute, abandoned: map[int]string{}}
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
@@ -98,7 +98,7 @@ func BenchmarkScan(b *testing.B) {
 	wire, each := burst()
 	s := &Session{medias: []Media{{Kind: "video"}}, tracks: []*track{{receiver: receiver{clockRate: 90000}}}}
 	s.channels[0], s.channels[1] = 1, 2
-	s.talk = &conversation{in: newScanner(len(wire), s.plausible)}
+	s.talk = &conversation{in: newScanner(len(wire), s.plausible, s.certain)}
 	count := &tally{}
 	now := time.Now()
 	b.ReportAllocs()
@@ -123,7 +123,7 @@ func BenchmarkUDPRead(b *testing.B) {
 	s := &Session{options: Options{Transport: UDP}.withDefaults(), medias: []Media{{Kind: "video"}}, turn: make(chan struct{}, 1)}
 	s.turn <- struct{}{}
 	s.closing, s.close = context.WithCancelCause(context.Background())
-	s.talk = &conversation{conn: client, in: newScanner(scanBufferBytes, s.plausible), lifetime: time.Minute, abandoned: map[int]string{}}
+	s.talk = &conversation{conn: client, in: newScanner(scanBufferBytes, s.plausible, s.certain), lifetime: time.Minute, abandoned: map[int]string{}}
 	pair.peer = client.LocalAddr().(*net.TCPAddr).AddrPort().Addr().Unmap()
 	s.tracks = []*track{{receiver: receiver{clockRate: 90000}, udp: pair}}
 

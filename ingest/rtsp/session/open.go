@@ -115,7 +115,7 @@ func (s *Session) connect(ctx context.Context, to, first target) error {
 	s.peer = peer.Unmap().WithZone("")
 	s.talk = &conversation{
 		conn:      conn,
-		in:        newScanner(scanBufferBytes, s.plausible),
+		in:        newScanner(scanBufferBytes, s.plausible, s.certain),
 		userAgent: s.options.UserAgent,
 		timeout:   s.options.RequestTimeout,
 		log:       s.options.Logger,

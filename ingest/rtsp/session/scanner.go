@@ -49,12 +49,16 @@ type scanner struct {
 	// bytes (12 of them, or all there are). It is asked only out of step.
 	plausible func(channel byte, start []byte) bool
 
+	// certain is asked the same where a frame would begin within another, which
+	// by chance alone looks so often enough: it must be of a source that is known.
+	certain func(channel byte, start []byte) bool
+
 	garbageBytes atomic.Uint64
 	resyncs      atomic.Uint64 // times that it fell out of step
 }
 
-func newScanner(size int, plausible func(byte, []byte) bool) *scanner {
-	return &scanner{buf: make([]byte, size), plausible: plausible}
+func newScanner(size int, plausible, certain func(byte, []byte) bool) *scanner {
+	return &scanner{buf: make([]byte, size), plausible: plausible, certain: certain}
 }
 
 // shrink gives back what a large message made the buffer grow by.
@@ -177,7 +181,7 @@ func (s *scanner) frameWithin(b []byte) int {
 			return 0
 		}
 		from += i
-		if len(b)-from >= 4+12 && s.plausible(b[from+1], b[from+4:]) {
+		if len(b)-from >= 4+12 && s.certain(b[from+1], b[from+4:]) {
 			return from
 		}
 	}

@@ -21,6 +21,9 @@ func scan(in io.Reader, bufferBytes int) (found []string, s *scanner, err error)
 			return isRTCPPacket(start)
 		}
 		return false
+	}, func(channel byte, start []byte) bool {
+		return channel == 0 && isRTPPacket(start) && string(start[8:12]) == "SSSS" ||
+			channel == 1 && isRTCPPacket(start) && string(start[4:8]) == "SSSS"
 	})
 	for {
 		it, err := s.next()
@@ -64,6 +67,8 @@ func TestTheScannerCutsFramesAndMessagesApart(t *testing.T) {
 		{"blank lines", "\r\n" + okReply + "\r\n\r\n" + a, `200[OK][hi] 0:"aaa"`, 0, 0},
 		{"an empty frame", frame(0, "") + a, `0:"" 0:"aaa"`, 0, 0},
 		{"a frame of 64 KB", frame(0, rtp('S', 1, strings.Repeat("y", 65535-12))) + a, `0:"yyyyyyyyyyyy" 0:"aaa"`, 0, 0},
+
+		{"a frame within which another seems to begin", frame(0, rtp('S', 1, "$\x01\x00\x1c\x80\xc8\x00\x06"+strings.Repeat("z", 40))) + b, `0:"$\x01\x00\x1c\x80\xc8\x00\x06zzzz" 0:"bbb"`, 0, 0},
 
 		{"framing-garbage: stray bytes", a + "\x01\x02\x03\x04\x05\x06\x07" + b, `0:"aaa" 0:"bbb"`, 7, 1},
 		{"framing-garbage: letters", a + "GARBAGE" + b, `0:"aaa" 0:"bbb"`, 7, 1},
@@ -126,7 +131,7 @@ func TestMessagesAreBounded(t *testing.T) {
 }
 
 func TestTheBufferShrinksAfterALargeMessage(t *testing.T) {
-	s := newScanner(1024, nil)
+	s := newScanner(1024, nil, nil)
 	in := strings.NewReader("RTSP/1.0 200 OK\r\nContent-Length: 5000\r\n\r\n" + strings.Repeat("b", 5000) + "$\x00\x00\x03abc")
 	for found, err := s.next(); found.kind != itemMessage; found, err = s.next() {
 		if err != nil {

@@ -153,3 +153,17 @@ func (s *Session) plausible(channel byte, start []byte) bool {
 	r := &s.tracks[index].receiver
 	return !r.known || binary.BigEndian.Uint32(start[8:]) == r.ssrc
 }
+
+// certain tells a frame of a source that was heard before.
+func (s *Session) certain(channel byte, start []byte) bool {
+	slot := s.channels[channel]
+	index := int(slot-1) / 2
+	if slot == 0 || index >= len(s.tracks) || len(start) < rtpHeaderBytes {
+		return false
+	}
+	r := &s.tracks[index].receiver
+	if slot%2 == 0 {
+		return r.known && isRTCPPacket(start) && binary.BigEndian.Uint32(start[4:]) == r.ssrc
+	}
+	return r.known && isRTPPacket(start) && binary.BigEndian.Uint32(start[8:]) == r.ssrc
+}
