@@ -55,6 +55,8 @@ func confinements() []confinement {
 		{"github.com/spf13/cobra", []string{"cmd"}, false, "the command line is assembled in one place"},
 		{"github.com/go-chi/chi", []string{"api"}, false, "one package routes"},
 		{"github.com/danielgtaylor/huma", []string{"api"}, false, "one package describes the API"},
+		{"golang.org/x/crypto", []string{"api"}, false, "one package speaks TLS to clients"},
+		{"golang.org/x/net/http2", nil, true, "only tests take HTTP/2 apart"},
 		{"github.com/Eyevinn/mp4ff", nil, true, "our own writers make MP4; this one only checks them"},
 		{"go.uber.org/goleak", nil, true, "only tests look for leaks"},
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,11 +21,17 @@ type served struct {
 	t       *testing.T
 	address string
 	stop    func()
+	secure  *tls.Config
 	refused ConnectionCounters
 	ended   chan error
 }
 
 func serve(t *testing.T, handler http.Handler, change func(*config.HTTP)) *served {
+	t.Helper()
+	return serveTLS(t, handler, nil, change)
+}
+
+func serveTLS(t *testing.T, handler http.Handler, secure *tls.Config, change func(*config.HTTP)) *served {
 	t.Helper()
 	limits := config.HTTP{ReadHeaderTimeout: 100 * time.Millisecond, IdleTimeout: 100 * time.Millisecond,
 		MaxHeaderBytes: 4 << 10, ShutdownGrace: 10 * time.Second, WriteTimeout: time.Second}
@@ -36,8 +43,10 @@ func serve(t *testing.T, handler http.Handler, change func(*config.HTTP)) *serve
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	s := &served{t: t, address: tcp.Addr().String(), stop: stop, ended: make(chan error, 1)}
-	go func() { s.ended <- Serve(ctx, tcp, handler, limits, &s.refused, slog.New(slog.DiscardHandler)) }()
+	s := &served{t: t, secure: secure, address: tcp.Addr().String(), stop: stop, ended: make(chan error, 1)}
+	go func() {
+		s.ended <- Serve(ctx, tcp, handler, limits, s.secure, &s.refused, slog.New(slog.DiscardHandler))
+	}()
 	t.Cleanup(stop)
 	return s
 }
@@ -217,7 +226,7 @@ func TestAPortThatIsTakenIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = tcp.Close()
-	err = Serve(t.Context(), tcp, http.NotFoundHandler(), config.HTTP{}, new(ConnectionCounters), slog.New(slog.DiscardHandler))
+	err = Serve(t.Context(), tcp, http.NotFoundHandler(), config.HTTP{}, nil, new(ConnectionCounters), slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprint(tcp.Addr())) {
 		t.Errorf("got %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,6 +62,10 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 		return fmt.Errorf("cannot listen on %s (http.address): %w", c.HTTP.Address, err)
 	}
 	defer listener.Close()
+	secure, err := api.NewTLS(c.HTTP, filepath.Join(c.Data.Dir, "acme"), logger)
+	if err != nil {
+		return err
+	}
 	db, err := store.Open(ctx, c.Data.Dir, time.Now)
 	if err != nil {
 		return fmt.Errorf("cannot open the data in %s (data.dir): %w", c.Data.Dir, err)
@@ -109,10 +114,14 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	if err != nil {
 		return err
 	}
-	logger.Info("serving", "address", "http://"+listener.Addr().String(), "data", c.Data.Dir, "version", version)
+	scheme := "http://"
+	if secure != nil {
+		scheme = "https://"
+	}
+	logger.Info("serving", "address", scheme+listener.Addr().String(), "data", c.Data.Dir, "version", version)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return registry.Run(ctx) })
-	group.Go(func() error { return api.Serve(ctx, listener, handler, c.HTTP, refused, logger) })
+	group.Go(func() error { return api.Serve(ctx, listener, handler, c.HTTP, secure, refused, logger) })
 	if profile != "" {
 		group.Go(func() error { return serveProfiles(ctx, profile) })
 	}
