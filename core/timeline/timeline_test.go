@@ -155,6 +155,49 @@ func TestABurstAfterANetworkHoldUpIsNoJump(t *testing.T) {
 	}
 }
 
+func TestAnOutlierThatWasHeldUpKeepsItsPlaceAmongThePictures(t *testing.T) {
+	rig := newRig()
+	for i := range uint32(100) {
+		rtp := i * frame
+		switch {
+		case i == 50: // two come late, and those behind them at once
+			rig.now = rig.now.Add(800 * time.Millisecond)
+			rtp += 37600 * 90000 % (1 << 32)
+		case i == 51:
+			rtp -= 5 * 90000
+		}
+		rig.send(rtp)
+		if i >= 50 && i < 71 {
+			rig.now = rig.now.Add(-39 * time.Millisecond)
+		}
+	}
+	for i, step := range rig.steps() {
+		if step != frame {
+			t.Errorf("picture %d is %d ticks after the one before, want %d", i+1, step, frame)
+		}
+	}
+	if rig.track.Restamped() != 2 || rig.timeline.Entry() {
+		t.Errorf("%d timestamps not believed", rig.track.Restamped())
+	}
+}
+
+func TestAJumpAfterAPauseGoesOnAsMuchLater(t *testing.T) {
+	rig := newRig()
+	for i := range uint32(50) {
+		rig.send(i * frame)
+	}
+	rig.now = rig.now.Add(5 * time.Second)
+	for i := range uint32(50) {
+		rig.send(1<<31 + i*frame)
+	}
+	if total, want := rig.dts[99]-rig.dts[49], int64(5*90000+50*frame); total != want {
+		t.Errorf("%d ticks passed, want %d", total, want)
+	}
+	if !rig.timeline.Entry() {
+		t.Error("no new epoch is due")
+	}
+}
+
 func TestReconnectGoesOnLaterInANewEpoch(t *testing.T) {
 	timeline := New(7)
 	var lastVideo, lastAudio time.Duration

@@ -23,8 +23,9 @@ type Track struct {
 
 	begun   bool
 	current line
-	other   line // where the newest stray frames lie
-	strays  int  // frames in a row on other
+	other   line  // where the newest stray frames lie
+	strays  int   // frames in a row on other
+	late    int64 // ticks that passed before the first of them, beyond a frame's time
 
 	newest    int64 // greatest raw time, in ticks, before correction
 	lastTime  time.Time
@@ -107,11 +108,14 @@ func (t *Track) stray(rtp uint32, elapsed time.Duration) int64 {
 		t.other = line{rtp, t.other.at(rtp)}
 	} else {
 		t.strays = 1
-		// The clock says how much later it is, where that is more than a frame.
-		t.other = line{rtp, t.newest + max(t.nominal, t.ticks(elapsed))}
+		// No later than a frame's time, for the next frame may be on the old line
+		// again, and what was held up comes in a burst.
+		t.other = line{rtp, t.newest + t.nominal}
+		t.late = max(t.ticks(elapsed)-t.nominal, 0)
 	}
 	if t.strays == settle {
 		t.strays = 0
+		t.other.ticks += t.late // on a line of its own, the clock says how much later it is
 		t.current = t.other
 		t.timeline.jumped = true
 		t.reported = false // of the line before
