@@ -87,7 +87,7 @@ func TestWithPacketsLostAtRandomEveryFrameHandedOnIsBitExact(t *testing.T) {
 		for _, transport := range []rtsptest.Transport{rtsptest.TransportTCP, rtsptest.TransportUDP} {
 			cameras = append(cameras, rtsptest.CameraConfig{
 				Path: clip + "-" + string(transport), Clip: clip, AAC: true, PacketSize: 400, Transport: transport,
-				Faults: []rtsptest.Fault{{Do: rtsptest.DropPercent(0.3)}},
+				Faults: []rtsptest.Fault{{Do: rtsptest.DropPercent(0.5)}},
 			})
 		}
 	}

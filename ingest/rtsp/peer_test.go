@@ -1,9 +1,10 @@
 package rtsp
 
 import (
-	"encoding/binary"
+	"errors"
 	"fmt"
-	"net"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,167 +13,168 @@ import (
 	"github.com/drover-video/drover/ingest/rtsptest"
 )
 
-// A feeder makes RTP packets of a clip's pictures, for cameras that are scripted:
-// where one says what no simulated camera would say.
-type feeder struct {
-	clip     *rtsptest.Clip
-	next     int // picture of the clip
-	sequence uint16
-	ticks    uint32 // RTP timestamp of the next picture
-	size     int    // most bytes of a NAL unit in one packet
+// A peer is a camera by script, where one says what no simulated camera would
+// say: it converses as a good camera does, but for what a test overrides, and
+// sends what the test lets it send.
+type peer struct {
+	sdp string
+
+	// answer takes a request over, if it reports true.
+	answer func(conn *rtsptest.ScriptConn, request *rtsptest.Request) (handled bool, err error)
+
+	// play sends media, in a goroutine of its own, from the answer to PLAY on.
+	play func(s *playing)
+
+	mu    sync.Mutex
+	conns int
+	asked []*rtsptest.Request
 }
 
-func newFeeder(t testing.TB, clip string) *feeder {
+// playing is a peer's connection that is sent media.
+type playing struct {
+	conn     *rtsptest.ScriptConn
+	channels []byte // of RTP, in the order of the SETUP requests
+	gone     <-chan struct{}
+}
+
+// start begins to listen, until the test ends, and returns the URL.
+func (p *peer) start(t testing.TB) string {
 	t.Helper()
-	return &feeder{clip: loadReference(t, clip).clip, sequence: 100, ticks: 1000, size: 1200}
+	return "rtsp://" + rtsptest.Script(t, p.talk) + "/live"
 }
 
-// sets returns the packets of the clip's parameter sets.
-func (f *feeder) sets() [][]byte {
-	var packets [][]byte
-	for _, set := range f.clip.Parameters {
-		packets = append(packets, f.packet(false, set))
-	}
-	return packets
-}
-
-// picture returns the packets of the next picture, without parameter sets, and
-// moves the time on.
-func (f *feeder) picture() [][]byte {
-	picture := f.clip.Pictures[f.next%len(f.clip.Pictures)]
-	f.next++
-	var packets [][]byte
-	for i, nal := range picture.NALUs {
-		packets = append(packets, f.nal(nal, i == len(picture.NALUs)-1)...)
-	}
-	f.ticks += 3600
-	return packets
-}
-
-// nal returns the packets of a NAL unit of H.264: one, or fragments.
-func (f *feeder) nal(nal []byte, last bool) [][]byte {
-	if len(nal) <= f.size {
-		return [][]byte{f.packet(last, nal)}
-	}
-	var packets [][]byte
-	head := nal[0]
-	for body, first := nal[1:], true; len(body) > 0; first = false {
-		n := min(len(body), f.size)
-		flags := head & 0x1f
-		if first {
-			flags |= 0x80
-		}
-		if n == len(body) {
-			flags |= 0x40
-		}
-		packets = append(packets, f.packet(last && n == len(body), append([]byte{head&0xe0 | 28, flags}, body[:n]...)))
-		body = body[n:]
-	}
-	return packets
-}
-
-func (f *feeder) packet(marker bool, payload []byte) []byte {
-	f.sequence++
-	return rtsptest.RTP(96, marker, f.sequence-1, f.ticks, 0x1234, payload)
-}
-
-// send sends packets as interleaved frames.
-func send(conn *rtsptest.ScriptConn, channel byte, packets ...[]byte) error {
-	for _, packet := range packets {
-		if err := conn.Frame(channel, packet); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// run sends the parameter sets before each keyframe and picture after picture,
-// until the client is gone. It answers what the client asks meanwhile.
-func (f *feeder) run(conn *rtsptest.ScriptConn, channel byte) {
-	var answering sync.WaitGroup
+func (p *peer) talk(conn *rtsptest.ScriptConn) {
+	p.mu.Lock()
+	p.conns++
+	p.mu.Unlock()
+	var media sync.WaitGroup
+	defer media.Wait()
 	gone := make(chan struct{})
-	answering.Go(func() {
-		defer close(gone)
-		conn.Answer()
-	})
-	defer answering.Wait()
-	f.runUntil(gone, conn, channel)
-}
-
-// runUntil is run without the answers.
-func (f *feeder) runUntil(gone <-chan struct{}, conn *rtsptest.ScriptConn, channel byte) {
-	tick := time.NewTicker(rtsptest.FrameDuration)
-	defer tick.Stop()
+	defer close(gone)
+	defer func() { _ = conn.Net.Close() }() // ends a write that the client does not read
+	s := &playing{conn: conn, gone: gone}
 	for {
-		var packets [][]byte
-		if f.clip.Pictures[f.next%len(f.clip.Pictures)].Keyframe {
-			packets = f.sets()
+		request, err := conn.ReadRequest()
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			continue // a client that only listens
 		}
-		if send(conn, channel, append(packets, f.picture()...)...) != nil {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-gone:
-			return
-		}
-	}
-}
-
-// h264SDP describes one H.264 track without parameter sets; the lines are added.
-func h264SDP(lines ...string) string {
-	return "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nc=IN IP4 0.0.0.0\r\nt=0 0\r\na=control:*\r\n" +
-		"m=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\na=control:trackID=0\r\n" + join(lines)
-}
-
-func join(lines []string) string {
-	if len(lines) == 0 {
-		return ""
-	}
-	return strings.Join(lines, "\r\n") + "\r\n"
-}
-
-// sendUDP sends a peer's RTP by UDP, to the ports that a SETUP names.
-type sendUDP struct {
-	rtp, rtcp *net.UDPConn
-	to        *net.UDPAddr
-}
-
-// listenUDP opens the camera's pair of ports; they are closed with the test.
-func listenUDP(t testing.TB) *sendUDP {
-	t.Helper()
-	u := &sendUDP{}
-	for _, conn := range []**net.UDPConn{&u.rtp, &u.rtcp} {
-		opened, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 		if err != nil {
-			t.Fatal(err)
+			return
 		}
-		*conn = opened
-		t.Cleanup(func() { _ = opened.Close() })
+		p.mu.Lock()
+		p.asked = append(p.asked, request)
+		p.mu.Unlock()
+		handled := false
+		if p.answer != nil {
+			if handled, err = p.answer(conn, request); err != nil {
+				return
+			}
+		}
+		if !handled {
+			if err := p.usual(s, request); err != nil {
+				return
+			}
+		}
+		if request.Method == "SETUP" {
+			s.noteChannel(request)
+		}
+		if request.Method == "PLAY" && p.play != nil {
+			media.Go(func() { p.play(s) })
+		}
 	}
-	return u
 }
 
-// setup answers a SETUP that offers UDP.
-func (u *sendUDP) setup(conn *rtsptest.ScriptConn, request *rtsptest.Request) error {
-	_, ports, _ := strings.Cut(request.Header("Transport"), "client_port=")
-	var port, control int
-	if _, err := fmt.Sscanf(ports, "%d-%d", &port, &control); err != nil {
-		return err
+// usual answers as a good camera does.
+func (p *peer) usual(s *playing, request *rtsptest.Request) error {
+	switch request.Method {
+	case "OPTIONS":
+		return s.conn.Reply(request, "", "Public: OPTIONS, DESCRIBE, SETUP, PLAY, GET_PARAMETER, TEARDOWN")
+	case "DESCRIBE":
+		return s.conn.Reply(request, p.sdp, "Content-Type: application/sdp")
+	case "SETUP":
+		if !strings.Contains(request.Header("Transport"), "interleaved=") {
+			return s.conn.ReplyStatus(request, 461, "")
+		}
+		return s.conn.Reply(request, "", "Session: 4711", "Transport: "+request.Header("Transport"))
 	}
-	u.to = &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}
-	return conn.Reply(request, "", "Session: 77", fmt.Sprintf("Transport: RTP/AVP;unicast;client_port=%d-%d;server_port=%d-%d",
-		port, control, u.rtp.LocalAddr().(*net.UDPAddr).Port, u.rtcp.LocalAddr().(*net.UDPAddr).Port))
+	return s.conn.Reply(request, "", "Session: 4711")
 }
 
-func (u *sendUDP) send(packets ...[]byte) error {
+func (s *playing) noteChannel(request *rtsptest.Request) {
+	_, channels, _ := strings.Cut(request.Header("Transport"), "interleaved=")
+	var channel int
+	if _, err := fmt.Sscanf(channels, "%d-", &channel); err == nil {
+		s.channels = append(s.channels, byte(channel))
+	}
+}
+
+// requests returns what was asked so far.
+func (p *peer) requests() []*rtsptest.Request {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.asked)
+}
+
+// methods returns the methods of what was asked.
+func (p *peer) methods() string {
+	var methods []string
+	for _, request := range p.requests() {
+		methods = append(methods, request.Method)
+	}
+	return strings.Join(methods, " ")
+}
+
+// asks returns how often a method was asked for.
+func (p *peer) asks(method string) int {
+	n := 0
+	for _, request := range p.requests() {
+		if request.Method == method {
+			n++
+		}
+	}
+	return n
+}
+
+// connections returns how many there were.
+func (p *peer) connections() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.conns
+}
+
+// send sends packets of the first media, and reports whether the client is still
+// there.
+func (s *playing) send(packets ...[]byte) bool { return s.sendOn(0, packets...) }
+
+// sendOn sends packets of the n-th media that was set up.
+func (s *playing) sendOn(n int, packets ...[]byte) bool {
+	return s.conn.Write(frames(s.channels[n], packets)) == nil
+}
+
+// frames returns packets as interleaved frames (RFC 2326 10.12).
+func frames(channel byte, packets [][]byte) []byte {
+	var all []byte
 	for _, packet := range packets {
-		if _, err := u.rtp.WriteToUDP(packet, u.to); err != nil {
-			return err
-		}
+		all = append(all, '$', channel, byte(len(packet)>>8), byte(len(packet)))
+		all = append(all, packet...)
 	}
-	return nil
+	return all
 }
 
-// sequenceOf reads an RTP packet's number.
-func sequenceOf(packet []byte) uint16 { return binary.BigEndian.Uint16(packet[2:]) }
+// raw sends bytes as they are.
+func (s *playing) raw(text string) bool { return s.conn.Write([]byte(text)) == nil }
+
+// pause waits as long as a picture lasts, and reports whether the client is still
+// there.
+func (s *playing) pause() bool { return s.wait(rtsptest.FrameDuration) }
+
+func (s *playing) wait(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.gone:
+		return false
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/media"
 	"github.com/drover-video/drover/core/ring"
+	"github.com/drover-video/drover/core/secret"
 	"github.com/drover-video/drover/ingest/rtsptest"
 )
 
@@ -303,6 +304,9 @@ func (r *rig) everything() string {
 	var b strings.Builder
 	b.WriteString(r.log.String())
 	for _, view := range r.registry.List() {
+		for i := range view.Spec.Sources {
+			view.Spec.Sources[i].URL = secret.RedactURL(view.Spec.Sources[i].URL) // as it is shown
+		}
 		fmt.Fprintf(&b, "%v %+v %#v\n", view, view, view)
 		fmt.Fprintf(&b, "%+v\n", r.registry.Counters(view.Spec.ID))
 	}

@@ -20,6 +20,7 @@ type shot struct {
 	key        bool
 	lost       uint32
 	wall       time.Time
+	wallSource media.WallSource
 	payload    string
 }
 
@@ -57,7 +58,7 @@ func (t *tape) take(item ring.Item) {
 	defer f.Release()
 	s := shot{
 		seq: f.Seq, epoch: f.Epoch, kind: f.Track.Kind, rate: f.Track.ClockRate, params: f.Params,
-		pts: f.PTS, dts: f.DTS, key: f.Keyframe, lost: f.Lost, wall: f.Wall, payload: string(f.Payload()),
+		pts: f.PTS, dts: f.DTS, key: f.Keyframe, lost: f.Lost, wall: f.Wall, wallSource: f.WallSource, payload: string(f.Payload()),
 	}
 	t.judge(item, s)
 	t.last, t.lastOf[s.kind] = s, s

@@ -1,6 +1,8 @@
 package rtsp
 
 import (
+	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -11,83 +13,76 @@ import (
 	"github.com/drover-video/drover/ingest/rtsptest"
 )
 
-// onlyByUDP is a camera that agrees to TCP and then sends nothing by it, and
-// counts how often each transport was set up.
+// onlyByUDP is a camera that agrees to TCP and then sends nothing by it. It notes
+// which transports were asked for, in order.
 type onlyByUDP struct {
-	udp *sendUDP
-	t   testing.TB
+	peer
+	rtp, rtcp *net.UDPConn
+	to        *net.UDPAddr
 
 	mu     sync.Mutex
-	setups []string // the transports asked for, in order
+	setups []string
 }
 
-func (c *onlyByUDP) asked() []string {
+func newOnlyByUDP(t *testing.T) *onlyByUDP {
+	t.Helper()
+	clip := loadClip(t, "h264")
+	c := &onlyByUDP{peer: peer{sdp: h264SDP()}}
+	for _, conn := range []**net.UDPConn{&c.rtp, &c.rtcp} {
+		opened, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		*conn = opened
+		t.Cleanup(func() { _ = opened.Close() })
+	}
+	c.answer = c.setup
+	c.play = func(s *playing) {
+		if len(s.channels) > 0 {
+			return // by TCP
+		}
+		for f := newFeeder(clip); ; {
+			for _, packet := range f.unit() {
+				if _, err := c.rtp.WriteToUDP(packet, c.to); err != nil {
+					return
+				}
+			}
+			if !s.pause() {
+				return
+			}
+		}
+	}
+	return c
+}
+
+func (c *onlyByUDP) setup(conn *rtsptest.ScriptConn, request *rtsptest.Request) (handled bool, err error) {
+	if request.Method != "SETUP" {
+		return false, nil
+	}
+	transport := "tcp"
+	_, ports, udp := strings.Cut(request.Header("Transport"), "client_port=")
+	if udp {
+		transport = "udp"
+	}
+	c.mu.Lock()
+	c.setups = append(c.setups, transport)
+	c.mu.Unlock()
+	if !udp {
+		return false, nil
+	}
+	var port, control int
+	if _, err := fmt.Sscanf(ports, "%d-%d", &port, &control); err != nil {
+		return false, err
+	}
+	c.to = &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}
+	return true, conn.Reply(request, "", "Session: 77", fmt.Sprintf("Transport: RTP/AVP;unicast;client_port=%d-%d;server_port=%d-%d",
+		port, control, c.rtp.LocalAddr().(*net.UDPAddr).Port, c.rtcp.LocalAddr().(*net.UDPAddr).Port))
+}
+
+func (c *onlyByUDP) order() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.setups)
-}
-
-func (c *onlyByUDP) talk(conn *rtsptest.ScriptConn) {
-	udp := false
-	for {
-		request, err := conn.ReadRequest()
-		if err != nil {
-			return
-		}
-		switch request.Method {
-		case "DESCRIBE":
-			err = conn.Reply(request, h264SDP())
-		case "SETUP":
-			offer := request.Header("Transport")
-			udp = !strings.Contains(offer, "TCP")
-			c.mu.Lock()
-			if udp {
-				c.setups = append(c.setups, "udp")
-			} else {
-				c.setups = append(c.setups, "tcp")
-			}
-			c.mu.Unlock()
-			if udp {
-				err = c.udp.setup(conn, request)
-			} else {
-				err = conn.Reply(request, "", "Session: 77", "Transport: "+offer)
-			}
-		case "PLAY":
-			err = conn.Reply(request, "", "Session: 77")
-			if udp && err == nil {
-				c.play(conn)
-				return
-			}
-		default:
-			err = conn.Reply(request, "", "Session: 77")
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-func (c *onlyByUDP) play(conn *rtsptest.ScriptConn) {
-	var answering sync.WaitGroup
-	defer answering.Wait()
-	gone := make(chan struct{})
-	answering.Go(func() {
-		defer close(gone)
-		conn.Answer()
-	})
-	f := newFeeder(c.t, "h264")
-	tick := time.NewTicker(rtsptest.FrameDuration)
-	defer tick.Stop()
-	for {
-		if c.udp.send(append(f.sets(), f.picture()...)...) != nil {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-gone:
-			return
-		}
-	}
 }
 
 func TestAnotherTransportIsTriedWhereOneDoesNotWork(t *testing.T) {
@@ -99,16 +94,15 @@ func TestAnotherTransportIsTriedWhereOneDoesNotWork(t *testing.T) {
 		rtsptest.CameraConfig{Path: "udp-lost-but-tcp", UDPLost: true},
 		rtsptest.CameraConfig{Path: "tcp-refused-and-only", Transport: rtsptest.TransportUDP},
 	)
-	silent := &onlyByUDP{udp: listenUDP(t), t: t}
-	impatient := &onlyByUDP{udp: listenUDP(t), t: t}
+	silent, impatient := newOnlyByUDP(t), newOnlyByUDP(t)
 	only := map[string]camera.Transport{"refuses-udp": camera.TransportUDP, "tcp-refused-and-only": camera.TransportTCP}
 	specs := specsOf(t, server, func(s *camera.SourceSpec) {
 		s.Transport = only[s.URL[strings.LastIndexByte(s.URL, '/')+1:]]
 	})
-	r := pull(t, nil, append(specs, spec(t, "tcp-silent", "rtsp://"+rtsptest.Script(t, silent.talk)+"/x"))...)
+	r := pull(t, nil, append(specs, spec(t, "tcp-silent", silent.start(t)))...)
 	// Here the stream is given up by the watch before the conversation gives it up.
 	hasty := pull(t, func(o *camera.Options) { o.StallTimeout = time.Second },
-		spec(t, "tcp-silent", "rtsp://"+rtsptest.Script(t, impatient.talk)+"/x"))
+		spec(t, "tcp-silent", impatient.start(t)))
 	ref := loadReference(t, "h264")
 
 	t.Run("TCP is refused", func(t *testing.T) {
@@ -146,7 +140,7 @@ func TestAnotherTransportIsTriedWhereOneDoesNotWork(t *testing.T) {
 			ref.follow(t, pictures(rig.tape("tcp-silent").shots()))
 		}
 		// However often: TCP first, and never again once UDP has brought something.
-		for _, asked := range [][]string{silent.asked(), impatient.asked()} {
+		for _, asked := range [][]string{silent.order(), impatient.order()} {
 			if asked[0] != "tcp" || asked[len(asked)-1] != "udp" || len(slices.Compact(asked)) != 2 {
 				t.Errorf("asked for %v", asked)
 			}
