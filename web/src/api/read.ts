@@ -33,7 +33,7 @@ function state(value: unknown): State {
   return STATES.includes(text(value)) ? (value as State) : 'idle'
 }
 
-const TRANSPORTS: readonly string[] = ['auto', 'tcp', 'udp', 'multicast']
+const TRANSPORTS: readonly string[] = ['auto', 'tcp', 'udp', 'multicast', 'tunnel']
 
 function transport(value: unknown): Transport {
   return TRANSPORTS.includes(text(value)) ? (value as Transport) : 'auto'

@@ -3,7 +3,7 @@
 
 export type State = 'idle' | 'connecting' | 'live' | 'stalled' | 'backoff' | 'disabled'
 
-export type Transport = 'auto' | 'tcp' | 'udp' | 'multicast'
+export type Transport = 'auto' | 'tcp' | 'udp' | 'multicast' | 'tunnel'
 
 export interface Track {
   codec: string

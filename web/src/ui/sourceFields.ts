@@ -9,6 +9,7 @@ const TRANSPORTS = [
   ['tcp', 'TCP'],
   ['udp', 'UDP'],
   ['multicast', 'Multicast'],
+  ['tunnel', 'RTSP over HTTP'],
 ] as const
 
 export interface SourceFieldsOptions {
