@@ -52,7 +52,8 @@ func (s *Session) setupMulticast(ctx context.Context, t *track) error {
 	}
 	pair, err := joinPair(s.talk.conn.LocalAddr(), offer, ports)
 	if err != nil {
-		return err
+		return &Error{Step: StepSetup, Err: err, detail: fmt.Sprintf(
+			"the camera's multicast group %v cannot be joined here: another program may hold port %d", offer.group, ports[0])}
 	}
 	pair.peer, pair.source = s.peer, said.source
 	if !pair.source.IsValid() {

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"strings"
@@ -109,6 +110,29 @@ func TestMulticastThatIsOfNoUseIsARefusal(t *testing.T) {
 				t.Errorf("got %v, want ErrTransportRefused with %q", err, c.want)
 			}
 		})
+	}
+}
+
+func TestAPortOfAGroupThatIsTakenIsSaid(t *testing.T) {
+	taken, err := net.ListenUDP("udp4", &net.UDPAddr{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	port := taken.LocalAddr().(*net.UDPAddr).Port
+	options := script(t, func(p *peer) {
+		for r := p.next(); r != nil; r = p.next() {
+			if r.method == "SETUP" {
+				p.reply(r, "200 OK", "", "Session: 1", fmt.Sprintf("Transport: RTP/AVP;multicast;destination=239.255.42.3;port=%d-%d", port, port-1))
+				continue
+			}
+			p.usual(r, videoSDP)
+		}
+	})
+	options.Transport = Multicast
+	var e *Error
+	if err := open(t, options).Setup(t.Context(), 0); !errors.As(err, &e) || !strings.Contains(e.Hint(), fmt.Sprintf("hold port %d", port)) {
+		t.Errorf("got %v", err)
 	}
 }
 
