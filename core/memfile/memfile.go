@@ -49,8 +49,9 @@ func (b *Budget) Used() (files int, bytes int64) {
 
 // New makes a file of the pieces one after another, of size bytes in all.
 func (b *Budget) New(pieces [][]byte, size int64) (*File, error) {
-	if b.files.Add(1) > b.maxFiles || b.bytes.Add(size) > b.maxBytes {
-		// Taken and given back, so that two at once cannot both fit.
+	// Taken first, so that two at once cannot both fit.
+	files, bytes := b.files.Add(1), b.bytes.Add(size)
+	if files > b.maxFiles || bytes > b.maxBytes {
 		b.giveBack(size)
 		return nil, ErrFull
 	}

@@ -89,6 +89,9 @@ func TestABudgetIsKeptAndGivenBack(t *testing.T) {
 	if files, bytes := b.Used(); files != 2 || bytes != 1000 {
 		t.Errorf("%d files of %d bytes in use, want 2 of 1000", files, bytes)
 	}
+	if files, bytes := b.Used(); files != 2 || bytes != 1000 {
+		t.Errorf("%d files of %d bytes in use after a refusal, want 2 of 1000", files, bytes)
+	}
 	second.Close()
 	if files, bytes := b.Used(); files != 1 || bytes != first.Size() {
 		t.Errorf("%d files of %d bytes in use, want 1 of %d", files, bytes, first.Size())
