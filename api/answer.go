@@ -2,10 +2,13 @@ package api
 
 import (
 	"crypto/rand"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
 	"time"
+
+	"github.com/drover-video/drover/core/memfile"
 )
 
 // maxWrite is the most that is written under one deadline: a client too slow for
@@ -61,6 +64,38 @@ func (a *answer) Write(data []byte) (written int, err error) {
 	}
 	return written, nil
 }
+
+// ReadFrom implements io.ReaderFrom: a connection may have ways of its own to send
+// what it is given, from memory files and from those on disk.
+func (a *answer) ReadFrom(source io.Reader) (read int64, err error) {
+	to, ok := a.ResponseWriter.(io.ReaderFrom)
+	if !ok { // HTTP/2
+		return io.Copy(writerOnly{a}, source)
+	}
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	for {
+		a.extend()
+		piece := source
+		if _, moves := source.(*memfile.Reader); !moves { // the deadline, by itself
+			piece = io.LimitReader(source, maxWrite)
+		}
+		n, err := to.ReadFrom(piece)
+		read += n
+		a.sent += n
+		if err != nil {
+			a.broken = true
+			return read, err
+		}
+		if piece == source || n < maxWrite {
+			return read, nil
+		}
+	}
+}
+
+// writerOnly hides ReadFrom from io.Copy, which would call it again.
+type writerOnly struct{ io.Writer }
 
 // Flush implements http.Flusher.
 func (a *answer) Flush() {

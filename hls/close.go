@@ -29,7 +29,7 @@ func (s *segmenter) close(endDTS int64, goesOn bool) {
 		return
 	}
 	seg := &segment{
-		held: s.held, layout: l, duration: duration, wall: first.Wall,
+		held: s.held, files: s.config.Files, layout: l, duration: duration, wall: first.Wall,
 		discontinuity: s.broken || change || s.layout != nil && l != s.layout,
 	}
 	seg.refs.Store(1)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"time"
+
+	"github.com/drover-video/drover/core/memfile"
 )
 
 // Defaults of Config.
@@ -56,6 +58,7 @@ type Config struct {
 	MaxSegmentDuration time.Duration // a longer segment is dropped
 	MaxWindowBytes     int64         // of one source; the oldest segments go first
 
+	Files  *memfile.Budget  // nil: nothing becomes a memory file
 	Epochs EpochStore       // nil: the clock alone, which is enough for tests
 	Log    *slog.Logger     // nil: none
 	Now    func() time.Time // nil: time.Now

@@ -1,10 +1,13 @@
 package hls
 
 import (
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/drover-video/drover/core/memfile"
 )
 
 // Cameras finds the HLS of cameras. Hub is one.
@@ -238,13 +241,29 @@ func (p *reply) object(o *object, contentType []string) {
 	// A viewer that reads a byte a minute must not hold a segment for ever. Not
 	// every ResponseWriter has deadlines, and the server's own then hold.
 	control := http.NewResponseController(p.w)
-	wrote, err := o.writeRange(p.w, offset, n, func() {
-		_ = control.SetWriteDeadline(time.Now().Add(writePatience))
-	})
+	patience := func() { _ = control.SetWriteDeadline(time.Now().Add(writePatience)) }
+	var wrote int64
+	var err error
+	if to, file := p.kernel(o); file != nil {
+		patience() // the connection moves it on
+		wrote, err = to.ReadFrom(file.Reader(offset, n))
+	} else {
+		wrote, err = o.writeRange(p.w, offset, n, patience)
+	}
 	p.camera.sent.Add(uint64(wrote))
 	if err == nil {
 		_ = control.SetWriteDeadline(time.Time{})
 	}
+}
+
+// kernel returns the memory file of an object and who can send from it, if there
+// are both. Over TLS and HTTP/2 the bytes have to pass through here.
+func (p *reply) kernel(o *object) (io.ReaderFrom, *memfile.File) {
+	to, ok := p.w.(io.ReaderFrom)
+	if !ok || p.r.TLS != nil || p.r.ProtoMajor != 1 {
+		return nil, nil
+	}
+	return to, o.promotion.ask(&o.body)
 }
 
 // head answers conditions and ranges and writes the header. It reports the bytes

@@ -8,6 +8,8 @@ type object struct {
 	body
 	etag   []string
 	length []string
+
+	promotion *promotion // nil: it is never promoted
 }
 
 // newObject makes an object whose ETag is its name: names never stand for two

@@ -160,6 +160,7 @@ type rig struct {
 	pipeline *pipeline
 	camera   *Camera
 	handler  http.Handler
+	line     *line // to the handler; nil: it is called
 	missed   uint64
 	checker  *conform.Checker
 	watching bool
@@ -171,6 +172,9 @@ const rigEpoch = 1_790_000_000_000
 
 func newRig(t testing.TB, config Config) *rig {
 	t.Helper()
+	if config.Files == nil {
+		config.Files = filesOfWay()
+	}
 	config, err := config.withDefaults()
 	if err != nil {
 		t.Fatal(err)
@@ -202,6 +206,7 @@ func newRig(t testing.TB, config Config) *rig {
 			t.Errorf("playlist: %s", v)
 		}
 	})
+	r.line = way(t, r.handler) // it ends before the rig does
 	return r
 }
 
@@ -230,6 +235,9 @@ func (r *rig) do(method, path string, headers ...string) *http.Response {
 	request := httptest.NewRequest(method, "/hls/"+path, nil)
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
+	}
+	if r.line != nil {
+		return r.line.do(r.t, request)
 	}
 	recorder := httptest.NewRecorder()
 	r.handler.ServeHTTP(recorder, request)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/drover-video/drover/core/fmp4"
 	"github.com/drover-video/drover/core/media"
+	"github.com/drover-video/drover/core/memfile"
 	"github.com/drover-video/drover/core/mpegts"
 )
 
@@ -18,8 +19,9 @@ const timeOffset = 10 * time.Second
 // its frames until its own last reference is given up: one is the window's, and
 // each response has one while it sends.
 type segment struct {
-	refs atomic.Int32
-	held *atomic.Int64 // bytes of media held, of the muxer
+	refs  atomic.Int32
+	held  *atomic.Int64   // bytes of media held, of the muxer
+	files *memfile.Budget // for what many ask for; may be nil
 
 	layout        *layout
 	video, audio  []*media.Frame
@@ -65,11 +67,16 @@ func (s *segment) release() {
 	releaseFrames(s.video)
 	releaseFrames(s.audio)
 	s.held.Add(-s.heldBytes())
-	s.object.body, s.ts.object.body = body{}, body{}
+	for _, o := range [...]*object{&s.object, &s.ts.object} {
+		o.promotion.end()
+		o.body = body{}
+	}
 }
 
 // heldBytes is what the segment keeps from being freed.
-func (s *segment) heldBytes() int64 { return s.object.size + s.ts.size }
+func (s *segment) heldBytes() int64 {
+	return s.object.size + s.object.promotion.size() + s.ts.size + s.ts.promotion.size()
+}
 
 func releaseFrames(frames []*media.Frame) {
 	for i, f := range frames {

@@ -99,6 +99,7 @@ func (s *segment) renderTS(name string) *object {
 			data = mpegts.AppendSound(data, &s.layout.program, &sound, &cc)
 		})
 		s.ts.object = newObject(body{slices: [][]byte{data}, size: int64(len(data))}, name)
+		s.ts.promotion = newPromotion(s.files, s.held, s.ts.size)
 		s.held.Add(s.ts.size)
 	})
 	return &s.ts.object

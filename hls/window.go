@@ -95,6 +95,7 @@ func (w *window) number(s *segment) {
 	s.sequence = w.next
 	w.next++
 	s.object = newObject(s.object.body, string(appendSegmentName(nil, w.source, w.epoch, s.sequence, ".m4s")))
+	s.object.promotion = newPromotion(s.files, s.held, s.object.size)
 	s.newMap = len(w.listed) == 0 || w.listed[len(w.listed)-1].layout != s.layout
 	s.pdt = w.programTime(s)
 	w.lastEnd = s.pdt.Add(s.duration)

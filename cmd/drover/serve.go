@@ -20,10 +20,12 @@ import (
 	"github.com/drover-video/drover/core/config"
 	"github.com/drover-video/drover/core/event"
 	"github.com/drover-video/drover/core/media"
+	"github.com/drover-video/drover/core/memfile"
 	"github.com/drover-video/drover/core/metrics"
 	"github.com/drover-video/drover/core/ring"
 	"github.com/drover-video/drover/core/share"
 	"github.com/drover-video/drover/core/store"
+	"github.com/drover-video/drover/core/wire"
 	"github.com/drover-video/drover/hls"
 	"github.com/drover-video/drover/ingest/rtsp"
 	"github.com/drover-video/drover/web"
@@ -57,10 +59,13 @@ func newServe() *cobra.Command {
 
 // serve assembles the server and runs it until ctx ends.
 func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile string) error {
-	listener, err := net.Listen("tcp", c.HTTP.Address)
+	openFiles := raiseFileLimit()
+	tcp, err := wire.Listen(ctx, c.HTTP.Address, c.HTTP.CongestionControl, c.HTTP.WriteTimeout)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s (http.address): %w", c.HTTP.Address, err)
 	}
+	counters := new(wire.Counters)
+	listener := wire.NewListener(tcp, c.HTTP.WriteTimeout, counters)
 	defer listener.Close()
 	secure, err := api.NewTLS(c.HTTP, filepath.Join(c.Data.Dir, "acme"), logger)
 	if err != nil {
@@ -75,8 +80,10 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 			logger.Error("closing the data", "err", err)
 		}
 	}()
+	// Connections have the most of what may be open.
+	files := memfile.NewBudget(openFiles/4, c.HLS.KernelBytes)
 	hub, err := hls.New(hls.Config{
-		SegmentDuration: c.HLS.SegmentDuration, Window: c.HLS.Window, Epochs: db, Log: logger,
+		SegmentDuration: c.HLS.SegmentDuration, Window: c.HLS.Window, Files: files, Epochs: db, Log: logger,
 	})
 	if err != nil {
 		return err
@@ -108,7 +115,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 		Media:   hls.NewHandler(lookup{registry, hub}, nil),
 		Gate:    gate,
 		Web:     web.Handler(),
-		Metrics: metrics.Handler(version, func() metrics.Snapshot { return snapshot(registry, hub, pool, gate, refused) }),
+		Metrics: metrics.Handler(version, func() metrics.Snapshot { return snapshot(registry, hub, pool, gate, refused, files, counters) }),
 		Version: version, Log: logger, WriteTimeout: c.HTTP.WriteTimeout,
 	})
 	if err != nil {
@@ -118,7 +125,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	if secure != nil {
 		scheme = "https://"
 	}
-	logger.Info("serving", "address", scheme+listener.Addr().String(), "data", c.Data.Dir, "version", version)
+	logger.Info("serving", "address", scheme+listener.Addr().String(), "data", c.Data.Dir, "version", version, "open_files", openFiles)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return registry.Run(ctx) })
 	group.Go(func() error { return api.Serve(ctx, listener, handler, c.HTTP, secure, refused, logger) })
@@ -160,9 +167,11 @@ func (l lookup) Lookup(id string) (*hls.Camera, bool) {
 }
 
 // snapshot gathers what is counted, for metrics.
-func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, gate *admission.Gate, refused *api.ConnectionCounters) metrics.Snapshot {
+func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, gate *admission.Gate, refused *api.ConnectionCounters, files *memfile.Budget, counters *wire.Counters) metrics.Snapshot {
 	stats := pool.Stats()
 	s := metrics.Snapshot{PoolUsedBytes: stats.UsedBytes, PoolIdleBytes: stats.IdleBytes}
+	s.Serving.MemoryFiles, s.Serving.MemoryFileBytes = files.Used()
+	s.Serving.Wire = counters.Stats()
 	s.Refused = map[string]uint64{"connections": refused.All.Load(), "address_connections": refused.Address.Load()}
 	for reason, n := range gate.Refused() {
 		s.Refused[string(reason)] = n

@@ -32,6 +32,7 @@ type HTTP struct {
 	IdleTimeout       time.Duration // of a kept connection between two requests
 	MaxHeaderBytes    int
 	ShutdownGrace     time.Duration // for answers under way when the server stops
+	CongestionControl string        // of connections; "": the system's
 
 	MaxConnections           int // 0: no limit
 	MaxConnectionsPerAddress int // 0: no limit
@@ -74,6 +75,7 @@ type Auth struct {
 type HLS struct {
 	SegmentDuration time.Duration // the least; segments are cut at keyframes only
 	Window          int           // segments in the playlist
+	KernelBytes     int64         // most memory for what many ask for, which the kernel sends; 0: none
 
 	// What may be served at once; 0: no limit.
 	MaxViewers       int

@@ -53,6 +53,18 @@ func oneOf(into *string, allowed ...string) func(string) error {
 	}
 }
 
+// congestionControl takes what may be the name of one. Which there are, the system
+// knows.
+func congestionControl(into *string) func(string) error {
+	return func(value string) error {
+		if len(value) > 15 || strings.Trim(value, "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
+			return fmt.Errorf("must be a name like reno, cubic or bbr, or empty")
+		}
+		*into = value
+		return nil
+	}
+}
+
 func address(into *string) func(string) error {
 	return func(value string) error {
 		_, port, err := net.SplitHostPort(value)

@@ -53,6 +53,17 @@ func TestBitratesAreBitsPerSecondOrHaveAUnit(t *testing.T) {
 	}
 }
 
+func TestACongestionControlIsAName(t *testing.T) {
+	for text, want := range map[string]bool{"": true, "reno": true, "bbr": true, "dctcp": true, "no name": false, "a/b": false, "sixteen_letters_": false, "RENO": false} {
+		var c Config
+		for _, k := range c.keys() {
+			if k.name == "http.congestion_control" && (k.set(text) == nil) != want {
+				t.Errorf("%q: taken %v, want %v", text, !want, want)
+			}
+		}
+	}
+}
+
 func TestTheLikeliestNameIsSuggested(t *testing.T) {
 	var c Config
 	names := keyNames(c.keys())

@@ -9,6 +9,7 @@ import (
 // A collector turns snapshots into metrics.
 type collector struct {
 	snapshot func() Snapshot
+	serving  servingCollector
 
 	build, cameras, viewers, requests, sent                    *prometheus.Desc
 	frames, received, lost, reconnects, ringBytes, drops, pool *prometheus.Desc
@@ -22,6 +23,7 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 	}
 	return &collector{
 		snapshot: snapshot,
+		serving:  newServingCollector(),
 		build: prometheus.NewDesc("drover_build_info", "Always 1; its label says which Drover this is.",
 			nil, prometheus.Labels{"version": version}),
 		cameras:    describe("cameras", "Cameras by state.", "state"),
@@ -45,6 +47,7 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
+	c.serving.describe(out)
 	for _, d := range []*prometheus.Desc{c.build, c.cameras, c.viewers, c.requests, c.sent, c.frames,
 		c.received, c.lost, c.reordered, c.dropped, c.reconnects, c.ringBytes, c.drops, c.discards, c.hlsDrops, c.refused, c.pool} {
 		out <- d
@@ -57,6 +60,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
 	snapshot := c.snapshot()
+	c.serving.collect(out, snapshot.Serving)
 	gauge(c.build, 1)
 	gauge(c.pool, float64(snapshot.PoolUsedBytes), "used")
 	gauge(c.pool, float64(snapshot.PoolIdleBytes), "idle")

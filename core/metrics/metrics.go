@@ -18,6 +18,7 @@ type Snapshot struct {
 	Cameras       []Camera
 	PoolUsedBytes int64 // of frames that somebody holds
 	PoolIdleBytes int64 // kept for the next frames
+	Serving       Serving
 
 	Refused map[string]uint64 // connections and viewers that were too many, by the limit
 }
