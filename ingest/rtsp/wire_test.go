@@ -1,10 +1,16 @@
 package rtsp
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/ingest/rtsp/depacket"
 	"github.com/drover-video/drover/ingest/rtsptest"
 )
 
@@ -16,10 +22,30 @@ import (
 // slowest.
 func TestWireCases(t *testing.T) {
 	t.Parallel()
-	cases := []struct {
-		name  string
-		begin func(w *wire) func(t *testing.T)
-	}{
+	cases := wireCases()
+	w := &wire{t: t, references: map[string]*reference{}, changes: map[string][]func(*camera.SourceSpec){}}
+	for _, name := range rtsptest.ClipNames() {
+		w.references[name] = loadReference(t, name)
+	}
+	checks := make([]func(*testing.T), len(cases))
+	for i, c := range cases {
+		checks[i] = c.begin(w)
+	}
+	w.run()
+	for i, c := range cases {
+		t.Run(c.name, checks[i])
+	}
+}
+
+// A wireCase adds its cameras, and returns what is to be looked at when they are
+// pulled.
+type wireCase struct {
+	name  string
+	begin func(w *wire) func(t *testing.T)
+}
+
+func wireCases() []wireCase {
+	return []wireCase{
 		{"hevc-browser", hevcBrowser},
 		{"g711-silent", g711Silent},
 		{"ts-jump", tsJump},
@@ -50,17 +76,33 @@ func TestWireCases(t *testing.T) {
 		{"pkt-mode0", pktMode0},
 		{"ssrf-redirect", ssrfRedirect},
 	}
-	w := &wire{t: t, references: map[string]*reference{}, changes: map[string][]func(*camera.SourceSpec){}}
-	for _, name := range rtsptest.ClipNames() {
-		w.references[name] = loadReference(t, name)
+}
+
+// TestTheDocumentationTellsOfEachWireCase holds docs/cameras.md against the cases.
+func TestTheDocumentationTellsOfEachWireCase(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "cameras.md"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	checks := make([]func(*testing.T), len(cases))
-	for i, c := range cases {
-		checks[i] = c.begin(w)
+	_, section, _ := strings.Cut(string(text), "## Case by case")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var told []string
+	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z0-9-]+) \|`).FindAllStringSubmatch(section, -1) {
+		if row[1] != "case" {
+			told = append(told, row[1])
+		}
 	}
-	w.run()
-	for i, c := range cases {
-		t.Run(c.name, checks[i])
+	var cases []string
+	for _, c := range wireCases() {
+		cases = append(cases, c.name)
+	}
+	if !slices.Equal(told, cases) {
+		t.Errorf("told of %q,\nbut the cases are %q", told, cases)
+	}
+	for reason := range depacket.Reasons {
+		if name := depacket.Reason(reason).String(); !strings.Contains(string(text), "| `"+name+"` |") {
+			t.Errorf("the reason %s is not told of", name)
+		}
 	}
 }
 
