@@ -115,15 +115,6 @@ func (p *peer) requests() []*rtsptest.Request {
 	return slices.Clone(p.asked)
 }
 
-// methods returns the methods of what was asked.
-func (p *peer) methods() string {
-	var methods []string
-	for _, request := range p.requests() {
-		methods = append(methods, request.Method)
-	}
-	return strings.Join(methods, " ")
-}
-
 // asks returns how often a method was asked for.
 func (p *peer) asks(method string) int {
 	n := 0
