@@ -131,7 +131,7 @@ func (t *track) Unit(u depacket.Unit) {
 	t.feed.Alive(t.index, t.arrival)
 	f := u.Frame
 	f.Track = t.info
-	pts := t.clock.PTS(u.Timestamp+uint32(u.Offset), t.arrival)
+	pts := t.clock.PTS(u.Timestamp+uint32(u.Offset), t.arrival.Add(-t.info.Duration(u.Age)))
 	dts := pts
 	switch {
 	case t.info.Codec == media.CodecJPEG:

@@ -139,7 +139,7 @@ func (d *AAC) Packet(p Packet, missing int) {
 			return
 		}
 		d.arena.Begin()
-		d.deliver(d.config.Params, data[:size], p.Timestamp, int64(i)*d.config.unitTicks)
+		d.deliver(d.config.Params, data[:size], Unit{Timestamp: p.Timestamp, Offset: int64(i) * d.config.unitTicks})
 		data = data[size:]
 	}
 }
@@ -190,7 +190,7 @@ func (d *AAC) fragment(p Packet, data []byte, size int) {
 			d.spoil(ReasonFragment)
 			return
 		}
-		d.deliver(d.config.Params, data, p.Timestamp, 0)
+		d.deliver(d.config.Params, data, Unit{Timestamp: p.Timestamp})
 		return
 	}
 	if err := d.arena.Append(data); err != nil {

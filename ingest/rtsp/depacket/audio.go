@@ -23,8 +23,9 @@ func (d *sound) spoil(reason Reason) {
 	d.sink.Discard(reason)
 }
 
-// deliver adds data to the access unit begun in the arena and hands it on.
-func (d *sound) deliver(params *media.Params, data []byte, timestamp uint32, offset int64) {
+// deliver adds data to the access unit begun in the arena and hands it on, as a
+// unit whose times are given.
+func (d *sound) deliver(params *media.Params, data []byte, u Unit) {
 	if err := d.arena.Append(data); err != nil {
 		d.spoil(ReasonTooLarge)
 		return
@@ -43,5 +44,6 @@ func (d *sound) deliver(params *media.Params, data []byte, timestamp uint32, off
 		f.Lost = d.lost
 	}
 	d.lost, d.delivered = 0, true
-	d.sink.Unit(Unit{Frame: f, Timestamp: timestamp, Offset: offset})
+	u.Frame = f
+	d.sink.Unit(u)
 }

@@ -104,7 +104,7 @@ func (d *LATM) take(element []byte, timestamp uint32) {
 			continue // a camera that has nothing to say
 		}
 		d.arena.Begin()
-		d.deliver(d.mux.params, data, timestamp, int64(i)*d.mux.unitTicks)
+		d.deliver(d.mux.params, data, Unit{Timestamp: timestamp, Offset: int64(i) * d.mux.unitTicks})
 	}
 }
 

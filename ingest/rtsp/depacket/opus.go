@@ -34,5 +34,5 @@ func (d *Opus) Packet(p Packet, missing int) {
 		return
 	}
 	d.arena.Begin()
-	d.deliver(d.params, p.Payload, p.Timestamp, 0)
+	d.deliver(d.params, p.Payload, Unit{Timestamp: p.Timestamp})
 }

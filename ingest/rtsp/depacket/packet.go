@@ -96,6 +96,7 @@ type Unit struct {
 	Frame     *media.Frame
 	Timestamp uint32 // RTP time of the packet it began in
 	Offset    int64  // ticks after Timestamp, where a packet holds several units
+	Age       int64  // ticks between the arrival of that packet and now, where more had to come
 }
 
 // Reason says why bytes of a camera were not handed on.

@@ -61,18 +61,23 @@ func stateless(decode func([]int16, []byte) []int16) func() func([]int16, []byte
 	return func() func([]int16, []byte) []int16 { return decode }
 }
 
-// PCM makes FLAC of sound that browsers do not take in HLS: of each packet one
-// frame, and not a sample is changed.
+// PCM makes FLAC of sound that browsers do not take in HLS, and not a sample is
+// changed. Packets are gathered into frames of framesPerSecond: what a frame costs
+// all who handle it is more than what its samples cost.
 type PCM struct {
 	sound
 	config  *PCMConfig
 	decode  func(dst []int16, data []byte) []int16
 	encoder *flac.Encoder
 
-	// Room that is used again.
-	samples []int16
-	frame   []byte
+	pending []int16 // samples that are not yet in a frame
+	begun   uint32  // RTP time of the first of them
+	frame   []byte  // room that is used again
 }
+
+// framesPerSecond is how many frames a second of sound becomes at most, but for
+// packets that are shorter or longer, or missing.
+const framesPerSecond = 20
 
 // NewPCM returns a depacketizer that writes into arena.
 func NewPCM(arena *media.Arena, sink Sink, config *PCMConfig) *PCM {
@@ -85,6 +90,9 @@ func NewPCM(arena *media.Arena, sink Sink, config *PCMConfig) *PCM {
 
 // Packet implements Depacketizer.
 func (d *PCM) Packet(p Packet, missing int) {
+	if missing > 0 || !d.goesOn(p.Timestamp) {
+		d.flush(d.pendingTicks())
+	}
 	d.miss(missing)
 	unit := d.config.unitBytes
 	data := p.Payload[:len(p.Payload)/unit*unit]
@@ -93,9 +101,41 @@ func (d *PCM) Packet(p Packet, missing int) {
 	}
 	most := flac.MaxBlock / d.config.unitSamples * unit
 	for at := 0; at < len(data); at += most {
-		d.samples = d.decode(d.samples[:0], data[at:min(at+most, len(data))])
-		d.frame = d.encoder.AppendFrame(d.frame[:0], d.samples)
-		d.arena.Begin()
-		d.deliver(d.config.Params, d.frame, p.Timestamp, int64(at/unit*d.config.unitTicks))
+		chunk := data[at:min(at+most, len(data))]
+		if (len(d.pending)/d.config.format.Channels + len(chunk)/unit*d.config.unitSamples) > flac.MaxBlock {
+			d.flush(0)
+		}
+		if len(d.pending) == 0 {
+			d.begun = p.Timestamp + uint32(at/unit*d.config.unitTicks)
+		}
+		d.pending = d.decode(d.pending, chunk)
 	}
+	if len(d.pending) >= d.config.format.SampleRate*d.config.format.Channels/framesPerSecond {
+		d.flush(max(int64(int32(p.Timestamp-d.begun)), 0))
+	}
+}
+
+// pendingTicks is how long the pending samples last, of the RTP clock.
+func (d *PCM) pendingTicks() int64 {
+	return int64(len(d.pending) / d.config.format.Channels / d.config.unitSamples * d.config.unitTicks)
+}
+
+// goesOn reports whether a packet's sound follows on what is pending, give or take
+// half a packet: some cameras stamp by a clock on the wall.
+func (d *PCM) goesOn(timestamp uint32) bool {
+	off := int64(int32(timestamp - d.begun - uint32(d.pendingTicks())))
+	most := int64(d.config.format.SampleRate / d.config.unitSamples * d.config.unitTicks / 100)
+	return off >= -most && off <= most
+}
+
+// flush makes a frame of the samples that are pending, the first of which came so
+// many ticks ago.
+func (d *PCM) flush(age int64) {
+	if len(d.pending) == 0 {
+		return
+	}
+	d.frame = d.encoder.AppendFrame(d.frame[:0], d.pending)
+	d.pending = d.pending[:0]
+	d.arena.Begin()
+	d.deliver(d.config.Params, d.frame, Unit{Timestamp: d.begun, Age: age})
 }

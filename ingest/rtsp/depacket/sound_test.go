@@ -16,8 +16,9 @@ import (
 // heard is an access unit that a test of audio wants.
 type heard struct {
 	payload []byte
-	offset  int64
+	at      int64 // ticks
 	lost    uint32
+	age     int64
 }
 
 // checkSound takes packets apart and compares what comes out. Every discard must
@@ -37,9 +38,9 @@ func checkSound(t *testing.T, open func(arena *media.Arena, sink Sink) Depacketi
 		}
 		for i, u := range got.units {
 			w := want[i]
-			if !bytes.Equal(u.Frame.Payload(), w.payload) || u.Offset != w.offset || u.Frame.Lost != w.lost || !u.Frame.Keyframe {
-				t.Errorf("unit %d: %.40x (%d bytes) at %d after %d lost, want %.40x (%d) at %d after %d", i,
-					u.Frame.Payload(), len(u.Frame.Payload()), u.Offset, u.Frame.Lost, w.payload, len(w.payload), w.offset, w.lost)
+			if !bytes.Equal(u.Frame.Payload(), w.payload) || int64(u.Timestamp)+u.Offset != w.at || u.Age != w.age || u.Frame.Lost != w.lost || !u.Frame.Keyframe {
+				t.Errorf("unit %d: %.40x (%d bytes) at %d, of age %d, after %d lost, want %.40x (%d) at %d, of age %d, after %d", i,
+					u.Frame.Payload(), len(u.Frame.Payload()), int64(u.Timestamp)+u.Offset, u.Age, u.Frame.Lost, w.payload, len(w.payload), w.at, w.age, w.lost)
 			}
 		}
 		var counts [Reasons]int
@@ -125,35 +126,51 @@ func TestPCMBecomesFLACOfItsOwnRate(t *testing.T) {
 
 func TestPCM(t *testing.T) {
 	alaw, g722, l16 := mustPCM(t, "PCMA", 8000, 1), mustPCM(t, "G722", 8000, 1), mustPCM(t, "L16", 44100, 2)
-	a, b := ramp(160), ramp(320)
+	// Of 20 ms each: three of them are enough for a frame.
+	a, b, c := ramp(160), ramp(320)[160:], ramp(480)[320:]
 	long := ramp(5000)
-	for _, c := range []struct {
+	stereo := ramp(4 * 2205) // 50 ms
+	for _, row := range []struct {
 		name     string
 		config   *PCMConfig
 		packets  []step
 		pieces   [][]byte // that become frames
-		offsets  []int64
+		at, age  []int64
 		lost     []uint32
 		discards []Reason
 	}{
-		{"a frame of each packet", alaw, []step{{payload: a}, {payload: b}}, [][]byte{a, b}, []int64{0, 0}, []uint32{0, 0}, nil},
-		{"loss is told", alaw, []step{{payload: a}, {payload: b, missing: 4}}, [][]byte{a, b}, []int64{0, 0}, []uint32{0, 4}, nil},
-		{"a packet longer than a block", alaw, []step{{payload: long}}, [][]byte{long[:4096], long[4096:]}, []int64{0, 4096}, []uint32{0, 0}, nil},
-		{"G.722 remembers", g722, []step{{payload: a}, {payload: a}}, [][]byte{a, a}, []int64{0, 0}, []uint32{0, 0}, nil},
-		{"a long packet of G.722", g722, []step{{payload: long}}, [][]byte{long[:2048], long[2048:4096], long[4096:]}, []int64{0, 2048, 4096}, []uint32{0, 0, 0}, nil},
-		{"stereo", l16, []step{{payload: b}}, [][]byte{b}, []int64{0}, []uint32{0}, nil},
-		{"half a sample at the end", l16, []step{{payload: b[:11]}, {payload: b}}, [][]byte{b[:8], b}, []int64{0, 0}, []uint32{0, 0}, []Reason{ReasonMalformed}},
-		{"less than a sample", l16, []step{{payload: b[:3]}, {payload: b}}, [][]byte{b}, []int64{0}, []uint32{0}, []Reason{ReasonMalformed}},
-		{"empty", alaw, []step{{}, {payload: a}}, [][]byte{a}, []int64{0}, []uint32{0}, nil},
-		{"one sample", alaw, []step{{payload: a[:1]}}, [][]byte{a[:1]}, []int64{0}, []uint32{0}, nil},
+		{"packets are gathered", alaw, []step{{payload: a}, {ts: 160, payload: b}, {ts: 320, payload: c}, {ts: 480, payload: a}},
+			[][]byte{join(a, b, c)}, []int64{0}, []int64{320}, []uint32{0}, nil},
+		{"a packet that is long enough", alaw, []step{{payload: long[:400]}, {ts: 400, payload: long[400:900]}},
+			[][]byte{long[:400], long[400:900]}, []int64{0, 400}, []int64{0, 0}, []uint32{0, 0}, nil},
+		{"what is before a loss comes out before it", alaw, []step{{payload: a}, {ts: 480, payload: long[:400], missing: 2}},
+			[][]byte{a, long[:400]}, []int64{0, 480}, []int64{160, 0}, []uint32{0, 2}, nil},
+		{"a step of the clock ends a frame", alaw, []step{{payload: a}, {ts: 9000, payload: long[:400]}},
+			[][]byte{a, long[:400]}, []int64{0, 9000}, []int64{160, 0}, []uint32{0, 0}, nil},
+		{"a step back, too", alaw, []step{{ts: 9000, payload: a}, {ts: 100, payload: long[:400]}},
+			[][]byte{a, long[:400]}, []int64{9000, 100}, []int64{160, 0}, []uint32{0, 0}, nil},
+		{"a clock that trembles does not", alaw, []step{{payload: a}, {ts: 200, payload: b}, {ts: 300, payload: c}, {ts: 495, payload: long[:400]}},
+			[][]byte{join(a, b, c), long[:400]}, []int64{0, 495}, []int64{300, 0}, []uint32{0, 0}, nil},
+		{"a packet longer than a block", alaw, []step{{payload: long}}, [][]byte{long[:4096], long[4096:]}, []int64{0, 4096}, []int64{0, 0}, []uint32{0, 0}, nil},
+		{"a packet that would make a block too long", alaw, []step{{payload: a}, {ts: 160, payload: long[:4000]}},
+			[][]byte{a, long[:4000]}, []int64{0, 160}, []int64{0, 0}, []uint32{0, 0}, nil},
+		{"G.722 remembers", g722, []step{{payload: long[:400]}, {ts: 400, payload: long[:400]}},
+			[][]byte{long[:400], long[:400]}, []int64{0, 400}, []int64{0, 0}, []uint32{0, 0}, nil},
+		{"G.722 is gathered", g722, []step{{payload: a}, {ts: 160, payload: b}, {ts: 320, payload: c}},
+			[][]byte{join(a, b, c)}, []int64{0}, []int64{320}, []uint32{0}, nil},
+		{"a long packet of G.722", g722, []step{{payload: long}}, [][]byte{long[:2048], long[2048:4096], long[4096:]}, []int64{0, 2048, 4096}, []int64{0, 0, 0}, []uint32{0, 0, 0}, nil},
+		{"stereo", l16, []step{{payload: stereo}}, [][]byte{stereo}, []int64{0}, []int64{0}, []uint32{0}, nil},
+		{"half a sample at the end", l16, []step{{payload: join(stereo, stereo[:3])}}, [][]byte{stereo}, []int64{0}, []int64{0}, []uint32{0}, []Reason{ReasonMalformed}},
+		{"less than a sample", l16, []step{{payload: stereo[:3]}, {payload: stereo}}, [][]byte{stereo}, []int64{0}, []int64{0}, []uint32{0}, []Reason{ReasonMalformed}},
+		{"empty", alaw, []step{{}, {payload: long[:400]}}, [][]byte{long[:400]}, []int64{0}, []int64{0}, []uint32{0}, nil},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(row.name, func(t *testing.T) {
 			var want []heard
-			for i, frame := range frames(t, c.config, c.pieces...) {
-				want = append(want, heard{frame, c.offsets[i], c.lost[i]})
+			for i, frame := range frames(t, row.config, row.pieces...) {
+				want = append(want, heard{frame, row.at[i], row.lost[i], row.age[i]})
 			}
-			checkSound(t, func(arena *media.Arena, sink Sink) Depacketizer { return NewPCM(arena, sink, c.config) },
-				c.packets, want, c.discards...)
+			checkSound(t, func(arena *media.Arena, sink Sink) Depacketizer { return NewPCM(arena, sink, row.config) },
+				row.packets, want, row.discards...)
 		})
 	}
 }
@@ -164,7 +181,7 @@ func TestALawIsTranscodedWithoutAllocation(t *testing.T) {
 	d := NewPCM(arena, &countingSink{}, mustPCM(t, "PCMA", 8000, 1))
 	defer d.Close()
 	packet := Packet{Payload: ramp(160)}
-	if n := testing.AllocsPerRun(1000, func() { d.Packet(packet, 0) }); n >= 1 {
+	if n := testing.AllocsPerRun(1000, func() { d.Packet(packet, 0); packet.Timestamp += 160 }); n >= 1 {
 		t.Errorf("%.1f allocations per packet", n)
 	}
 }
@@ -178,10 +195,10 @@ func TestOpus(t *testing.T) {
 		want     []heard
 		discards []Reason
 	}{
-		{"packets as they are", []step{{payload: celt}, {payload: silk}}, []heard{{celt, 0, 0}, {silk, 0, 0}}, nil},
-		{"loss is told", []step{{payload: celt}, {payload: silk, missing: 2}}, []heard{{celt, 0, 0}, {silk, 0, 2}}, nil},
-		{"silence that is not sent", []step{{payload: celt}, {}, {payload: celt}}, []heard{{celt, 0, 0}, {celt, 0, 0}}, nil},
-		{"not a packet", []step{{payload: celt}, {payload: []byte{3}}, {payload: celt}}, []heard{{celt, 0, 0}, {celt, 0, 1}}, []Reason{ReasonMalformed}},
+		{"packets as they are", []step{{payload: celt}, {payload: silk}}, []heard{{celt, 0, 0, 0}, {silk, 0, 0, 0}}, nil},
+		{"loss is told", []step{{payload: celt}, {payload: silk, missing: 2}}, []heard{{celt, 0, 0, 0}, {silk, 0, 2, 0}}, nil},
+		{"silence that is not sent", []step{{payload: celt}, {}, {payload: celt}}, []heard{{celt, 0, 0, 0}, {celt, 0, 0, 0}}, nil},
+		{"not a packet", []step{{payload: celt}, {payload: []byte{3}}, {payload: celt}}, []heard{{celt, 0, 0, 0}, {celt, 0, 1, 0}}, []Reason{ReasonMalformed}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			checkSound(t, func(arena *media.Arena, sink Sink) Depacketizer { return NewOpus(arena, sink, params) },
@@ -282,18 +299,18 @@ func TestLATM(t *testing.T) {
 		want     []heard
 		discards []Reason
 	}{
-		{"one unit a packet", outOfBand(single), []step{{payload: ea, marker: true}, {ts: 1024, payload: eb, marker: true}}, []heard{{a, 0, 0}, {b, 0, 0}}, nil},
-		{"two units a packet", outOfBand(double), []step{{payload: latmElement(t, false, double, false, a, b), marker: true}}, []heard{{a, 0, 0}, {b, 1024, 0}}, nil},
-		{"a unit of more than 255 bytes", outOfBand(single), []step{{payload: elong, marker: true}}, []heard{{long, 0, 0}}, nil},
-		{"a unit in three packets", outOfBand(single), []step{{payload: elong[:300]}, {payload: elong[300:600]}, {payload: elong[600:], marker: true}}, []heard{{long, 0, 0}}, nil},
-		{"nothing marked", outOfBand(single), []step{{payload: ea}, {ts: 1024, payload: eb}, {ts: 2048, payload: ea, marker: true}}, []heard{{a, 0, 0}, {b, 0, 0}, {a, 0, 0}}, nil},
+		{"one unit a packet", outOfBand(single), []step{{payload: ea, marker: true}, {ts: 1024, payload: eb, marker: true}}, []heard{{a, 0, 0, 0}, {b, 1024, 0, 0}}, nil},
+		{"two units a packet", outOfBand(double), []step{{payload: latmElement(t, false, double, false, a, b), marker: true}}, []heard{{a, 0, 0, 0}, {b, 1024, 0, 0}}, nil},
+		{"a unit of more than 255 bytes", outOfBand(single), []step{{payload: elong, marker: true}}, []heard{{long, 0, 0, 0}}, nil},
+		{"a unit in three packets", outOfBand(single), []step{{payload: elong[:300]}, {payload: elong[300:600]}, {payload: elong[600:], marker: true}}, []heard{{long, 0, 0, 0}}, nil},
+		{"nothing marked", outOfBand(single), []step{{payload: ea}, {ts: 1024, payload: eb}, {ts: 2048, payload: ea, marker: true}}, []heard{{a, 0, 0, 0}, {b, 1024, 0, 0}, {a, 2048, 0, 0}}, nil},
 		{"the middle missing", outOfBand(single), []step{{payload: elong[:300]}, {payload: elong[600:], missing: 1, marker: true}, {ts: 1024, payload: ea, marker: true}},
-			[]heard{{a, 0, 0}}, []Reason{ReasonLoss}},
-		{"loss is told", outOfBand(single), []step{{payload: ea, marker: true}, {ts: 4096, payload: eb, marker: true, missing: 3}}, []heard{{a, 0, 0}, {b, 0, 3}}, nil},
-		{"configuration in the stream", inBand, []step{{payload: withConfig, marker: true}, {ts: 1024, payload: same, marker: true}}, []heard{{a, 0, 0}, {b, 0, 0}}, nil},
-		{"not yet in the stream", inBand, []step{{payload: same, marker: true}, {ts: 1024, payload: withConfig, marker: true}}, []heard{{a, 0, 0}}, []Reason{ReasonNoConfig}},
-		{"longer than the packet", outOfBand(single), []step{{payload: ea[:50], marker: true}, {ts: 1024, payload: eb, marker: true}}, []heard{{b, 0, 0}}, []Reason{ReasonMalformed}},
-		{"a length that never ends", outOfBand(single), []step{{payload: bytes.Repeat([]byte{255}, 300), marker: true}, {ts: 1024, payload: eb, marker: true}}, []heard{{b, 0, 0}}, []Reason{ReasonMalformed}},
+			[]heard{{a, 1024, 0, 0}}, []Reason{ReasonLoss}},
+		{"loss is told", outOfBand(single), []step{{payload: ea, marker: true}, {ts: 4096, payload: eb, marker: true, missing: 3}}, []heard{{a, 0, 0, 0}, {b, 4096, 3, 0}}, nil},
+		{"configuration in the stream", inBand, []step{{payload: withConfig, marker: true}, {ts: 1024, payload: same, marker: true}}, []heard{{a, 0, 0, 0}, {b, 1024, 0, 0}}, nil},
+		{"not yet in the stream", inBand, []step{{payload: same, marker: true}, {ts: 1024, payload: withConfig, marker: true}}, []heard{{a, 1024, 0, 0}}, []Reason{ReasonNoConfig}},
+		{"longer than the packet", outOfBand(single), []step{{payload: ea[:50], marker: true}, {ts: 1024, payload: eb, marker: true}}, []heard{{b, 1024, 0, 0}}, []Reason{ReasonMalformed}},
+		{"a length that never ends", outOfBand(single), []step{{payload: bytes.Repeat([]byte{255}, 300), marker: true}, {ts: 1024, payload: eb, marker: true}}, []heard{{b, 1024, 0, 0}}, []Reason{ReasonMalformed}},
 		{"empty", outOfBand(single), []step{{marker: true}, {payload: []byte{0}, marker: true}}, nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -463,9 +480,11 @@ func benchmarkPCM(b *testing.B, config *PCMConfig) {
 		b.Fatal(len(samples))
 	}
 	b.ReportAllocs()
+	packet := Packet{Payload: payload}
 	for b.Loop() {
 		for range 50 {
-			d.Packet(Packet{Payload: payload}, 0)
+			d.Packet(packet, 0)
+			packet.Timestamp += 160
 		}
 	}
 }
