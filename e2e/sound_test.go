@@ -151,6 +151,8 @@ func TestMJPEGIsNotPlayedAndItsPictureCanBeHad(t *testing.T) {
 			return err
 		})
 	}
+	b := openBrowser(t, s.url("/watch/mjpeg"), ourClock())
+	b.await("the page says why there is no live picture", func(now sight) bool { return mentions(now.Text, "mjpeg", "h.264") })
 	if tracks := s.camera("mjpeg").Status.Sources[0].Tracks; len(tracks) != 1 || tracks[0].Codec != "MJPEG" || tracks[0].Playable {
 		t.Errorf("the API shows tracks %+v", tracks)
 	}

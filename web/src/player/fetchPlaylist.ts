@@ -20,7 +20,12 @@ export class NotYet extends Error {
   }
 }
 
-/** Fetches a camera's multivariant playlist, or rejects with NotYet. */
+/** Why this browser, or any, cannot play the camera. */
+export class Unsupported extends Error {
+  override readonly name = 'Unsupported'
+}
+
+/** Fetches a camera's multivariant playlist, or rejects with NotYet or Unsupported. */
 export async function fetchPlaylist(url: string, signal: AbortSignal): Promise<Playlist> {
   const limit = new AbortController()
   const abort = (): void => limit.abort()
@@ -29,19 +34,23 @@ export async function fetchPlaylist(url: string, signal: AbortSignal): Promise<P
   try {
     // Asked anew, so that Date is of now; hls.js then finds this very answer in the cache.
     const response = await fetch(url, { signal: limit.signal, cache: 'no-cache' })
+    if (response.status === 406) throw new Unsupported(NOT_IN_HLS)
     if (!response.ok) throw new NotYet(reasonOf(response.status), retryAfterMs(response.headers.get('Retry-After'), Date.now()))
     return {
       variants: parseMultivariant(await response.text()),
       clockSkewMs: clockSkew(response.headers, Date.now()),
     }
   } catch (err) {
-    if (err instanceof NotYet) throw err
+    if (err instanceof NotYet || err instanceof Unsupported) throw err
     throw new NotYet('The server is not reachable')
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', abort)
   }
 }
+
+const NOT_IN_HLS =
+  'The camera sends MJPEG, which no browser can play live. Set its stream to H.264, or add a source of it that is H.264.'
 
 function reasonOf(status: number): string {
   switch (status) {

@@ -3,7 +3,7 @@ import { HEALTHY_AFTER_MS, PLAYER_BACKOFF, UNSUPPORTED_RETRY_MS } from '../confi
 import { Backoff } from '../logic/backoff'
 import { sleep } from '../logic/sleep'
 import { checkPlayability, fallbackMessage, unplayableMessage } from './codecs'
-import { fetchPlaylist, NotYet, type Playlist } from './fetchPlaylist'
+import { fetchPlaylist, NotYet, type Playlist, Unsupported } from './fetchPlaylist'
 import { dropFrame, freezeFrame } from './freeze'
 import { HlsSession } from './hlsSession'
 import { loadHls } from './loadHls'
@@ -28,10 +28,6 @@ export interface LivePlayerOptions {
   /** A small, silent, cheap picture in a tile. */
   preview: boolean
   onStatus: (status: PlayerStatus) => void
-}
-
-class Unsupported extends Error {
-  override readonly name = 'Unsupported'
 }
 
 /**
