@@ -43,15 +43,16 @@ func (c *Camera) muxer(source string) *Muxer {
 	return nil
 }
 
-// unplayable reports whether the camera sends pictures, and none that a player
-// of HLS shows.
+// unplayable reports whether none of the camera's sources has pictures that a
+// player of HLS shows.
 func (c *Camera) unplayable() bool {
-	for _, m := range *c.muxers.Load() {
-		if m.unplayable.Load() {
-			return true
+	muxers := *c.muxers.Load()
+	for _, m := range muxers {
+		if !m.unplayable.Load() {
+			return false // or is not known yet
 		}
 	}
-	return false
+	return len(muxers) > 0
 }
 
 const multivariantCacheControl = "public, max-age=5, stale-if-error=60"

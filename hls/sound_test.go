@@ -186,6 +186,15 @@ func TestMJPEGIsNotInHLSAndSaysSo(t *testing.T) {
 	}
 }
 
+func TestACameraWithAnMJPEGSourceBesideAnotherIsWaitedFor(t *testing.T) {
+	r := newRig(t, Config{})
+	r.muxer.unplayable.Store(true)
+	r.camera.muxers.Store(&[]*Muxer{newMuxer("door", "other", nil, &r.config, r.camera.render), r.muxer})
+	if response := r.get("door/index.m3u8"); response.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("before the other source has sent anything: %s", response.Status)
+	}
+}
+
 func TestSoundBesideMJPEGIsPlayed(t *testing.T) {
 	r := newRig(t, Config{})
 	r.source.params = &media.Params{Codec: media.CodecJPEG, Width: 320, Height: 180}
