@@ -15,12 +15,14 @@ type Gate interface {
 	Media(camera string) admission.Reason
 }
 
-// serveMedia answers a path below /hls/, if there is room for who asks. Headers
-// and small answers are not worth refusing.
+// serveMedia answers a path below /hls/, if there is room for who asks.
 func (f *front) serveMedia(a *answer, r *http.Request) {
+	camera, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/hls/"), "/")
+	if name == collectorName {
+		f.collect(a, r, camera)
+		return
+	}
 	if f.options.Gate != nil && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
-		rest := strings.TrimPrefix(r.URL.Path, "/hls/")
-		camera, name, _ := strings.Cut(rest, "/")
 		var reason admission.Reason
 		if strings.HasSuffix(name, ".m3u8") {
 			reason = f.options.Gate.Playlist(camera, hostOf(r.RemoteAddr), r.UserAgent())

@@ -55,6 +55,7 @@ type Options struct {
 	Shares   Shares
 	Viewers  func(camera string) int // who watches now
 	Pictures Pictures
+	Players  Players
 	Gate     Gate         // of Media; nil lets everybody in
 	Checks   []Check      // for /readyz
 	Media    http.Handler // all below /hls/; it sets CORS and caching itself
@@ -69,7 +70,7 @@ type Options struct {
 func (o Options) validate() error {
 	var missing []string
 	for name, given := range map[string]bool{
-		"Cameras": o.Cameras != nil, "Prober": o.Prober != nil, "Events": o.Events != nil, "Shares": o.Shares != nil, "Viewers": o.Viewers != nil, "Pictures": o.Pictures != nil,
+		"Cameras": o.Cameras != nil, "Prober": o.Prober != nil, "Events": o.Events != nil, "Shares": o.Shares != nil, "Players": o.Players != nil, "Viewers": o.Viewers != nil, "Pictures": o.Pictures != nil,
 		"Media": o.Media != nil, "Web": o.Web != nil, "Metrics": o.Metrics != nil, "Log": o.Log != nil,
 		"WriteTimeout": o.WriteTimeout > 0,
 	} {

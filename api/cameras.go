@@ -119,6 +119,7 @@ func (rs *routes) removeCamera(ctx context.Context, in *cameraPath) (*struct{}, 
 		return nil, rs.problemOf(err, in.ID)
 	}
 	rs.publish(event.KindCameraRemoved, in.ID)
+	rs.options.Players.Forget(in.ID)
 	if err := rs.options.Shares.RevokeOf(ctx, in.ID); err != nil {
 		// They are over in memory, and on disk since the camera was removed there.
 		rs.options.Log.Error("the shares of a removed camera could not be revoked again", "camera", in.ID, "err", err)

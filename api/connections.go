@@ -105,8 +105,8 @@ func (c *connections) connState(conn net.Conn, state http.ConnState) {
 	if state != http.StateClosed && state != http.StateHijacked {
 		return
 	}
-	if wrapped, ok := conn.(interface{ NetConn() net.Conn }); ok {
-		conn = wrapped.NetConn()
+	if secured, ok := conn.(*tls.Conn); ok {
+		conn = secured.NetConn()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/cmcd"
 	"github.com/drover-video/drover/core/event"
 	"github.com/drover-video/drover/core/metrics"
 	"github.com/drover-video/drover/core/share"
@@ -169,6 +170,7 @@ func newBench(t testing.TB, change func(*Options)) *bench {
 		}),
 		Events:  b.registry.events,
 		Shares:  b.shares,
+		Players: cmcd.NewLedger(func() time.Time { return time.UnixMilli(5000) }),
 		Viewers: func(string) int { return 7 },
 		Pictures: pictures(func(string) (camera.Picture, error) {
 			return camera.Picture{}, camera.ErrNoJPEG

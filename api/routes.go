@@ -44,6 +44,7 @@ func newRoutes(options Options) (http.Handler, error) {
 	rs.registerSnapshot(api)
 	rs.registerEvents(api)
 	rs.registerShares(api)
+	rs.registerPlayback(api)
 	rs.registerHealth(api)
 	router.Get("/metrics", options.Metrics.ServeHTTP)
 	describeMetrics(api)

@@ -71,7 +71,7 @@ func (f *front) serveShared(a *answer, r *http.Request) {
 	inner := withPath(r, s.path)
 	if s.tree == "hls" && r.Method == http.MethodOptions {
 		// The same answer for all: refused, a player would see no status at all.
-		f.options.Media.ServeHTTP(a, inner)
+		f.serveMedia(a, inner)
 		return
 	}
 	claims, refusal := s.open(f.options.Shares)

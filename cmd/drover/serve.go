@@ -17,6 +17,7 @@ import (
 	"github.com/drover-video/drover/api"
 	"github.com/drover-video/drover/core/admission"
 	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/cmcd"
 	"github.com/drover-video/drover/core/config"
 	"github.com/drover-video/drover/core/event"
 	"github.com/drover-video/drover/core/media"
@@ -107,6 +108,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	gate := admission.New(admission.Limits{
 		Viewers: c.HLS.MaxViewers, CameraViewers: c.HLS.MaxCameraViewers, Bitrate: c.HLS.MaxBitrate, CameraBitrate: c.HLS.MaxCameraBitrate,
 	}, hub, time.Now)
+	players := cmcd.NewLedger(time.Now)
 	refused := new(api.ConnectionCounters)
 	handler, err := api.New(api.Options{
 		Cameras: registry, Events: events, Shares: shares, Viewers: hub.Viewers, Pictures: registry,
@@ -114,8 +116,9 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 		Checks:  []api.Check{{Name: "store", Run: db.Ready}},
 		Media:   hls.NewHandler(lookup{registry, hub}, nil),
 		Gate:    gate,
+		Players: players,
 		Web:     web.Handler(),
-		Metrics: metrics.Handler(version, func() metrics.Snapshot { return snapshot(registry, hub, pool, gate, refused, files, counters) }),
+		Metrics: metrics.Handler(version, func() metrics.Snapshot { return snapshot(registry, hub, pool, players, gate, refused, files, counters) }),
 		Version: version, Log: logger, WriteTimeout: c.HTTP.WriteTimeout,
 	})
 	if err != nil {
@@ -167,7 +170,7 @@ func (l lookup) Lookup(id string) (*hls.Camera, bool) {
 }
 
 // snapshot gathers what is counted, for metrics.
-func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, gate *admission.Gate, refused *api.ConnectionCounters, files *memfile.Budget, counters *wire.Counters) metrics.Snapshot {
+func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, players *cmcd.Ledger, gate *admission.Gate, refused *api.ConnectionCounters, files *memfile.Budget, counters *wire.Counters) metrics.Snapshot {
 	stats := pool.Stats()
 	s := metrics.Snapshot{PoolUsedBytes: stats.UsedBytes, PoolIdleBytes: stats.IdleBytes}
 	s.Serving.MemoryFiles, s.Serving.MemoryFileBytes = files.Used()
@@ -180,6 +183,7 @@ func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, gate *a
 		c := metrics.Camera{ID: view.Spec.ID, State: view.Status.State}
 		served, _ := hub.Stats(c.ID)
 		c.Viewers, c.Requests, c.Sent = served.Viewers, served.Requests, served.SentBytes
+		c.Players = players.Figures(c.ID)
 		for _, source := range registry.Counters(c.ID) {
 			m := sourceMetrics(source)
 			for _, muxer := range served.Sources {

@@ -15,6 +15,7 @@ type collector struct {
 	frames, received, lost, reconnects, ringBytes, drops, pool *prometheus.Desc
 	reordered, dropped, discards, hlsDrops                     *prometheus.Desc
 	refused                                                    *prometheus.Desc
+	players                                                    *playerCollector
 }
 
 func newCollector(version string, snapshot func() Snapshot) *collector {
@@ -40,6 +41,7 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 		drops:      describe("subscriber_dropped_frames_total", "Frames that a consumer of a source lost, by reason.", "camera", "source", "subscriber", "reason"),
 		discards:   describe("source_discards_total", "What came from a source and was not handed on, by reason.", "camera", "source", "reason"),
 		hlsDrops:   describe("hls_dropped_frames_total", "Frames of a source that became part of no segment, by reason.", "camera", "source", "reason"),
+		players:    newPlayerCollector(describe),
 		refused:    describe("refused_total", "Connections, and requests of viewers, that were too many, by the limit they met.", "reason"),
 		pool:       describe("frame_pool_bytes", "Memory for frames: in use, or kept for the next.", "use"),
 	}
@@ -52,6 +54,7 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 		c.received, c.lost, c.reordered, c.dropped, c.reconnects, c.ringBytes, c.drops, c.discards, c.hlsDrops, c.refused, c.pool} {
 		out <- d
 	}
+	c.players.describe(out)
 }
 
 // Collect implements prometheus.Collector.
@@ -86,6 +89,7 @@ func (c *collector) collectCamera(out chan<- prometheus.Metric, each Camera) {
 	out <- prometheus.MustNewConstMetric(c.viewers, prometheus.GaugeValue, float64(each.Viewers), each.ID)
 	counter(c.requests, each.Requests, each.ID)
 	counter(c.sent, each.Sent, each.ID)
+	c.players.collect(out, each.ID, &each.Players)
 	for _, source := range each.Sources {
 		counter(c.frames, source.Frames, each.ID, source.Name)
 		counter(c.received, source.Bytes, each.ID, source.Name)

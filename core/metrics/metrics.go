@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/cmcd"
 )
 
 // Snapshot is all counters at one moment.
@@ -30,6 +31,7 @@ type Camera struct {
 	Viewers  int
 	Requests uint64 // of HLS
 	Sent     uint64 // bytes of HLS
+	Players  cmcd.Figures
 	Sources  []Source
 }
 

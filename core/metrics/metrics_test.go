@@ -5,8 +5,10 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/cmcd"
 	"github.com/drover-video/drover/core/wire"
 )
 
@@ -62,6 +64,35 @@ func TestAScrapeShowsTheSnapshot(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("missing: %s", want)
 		}
+	}
+}
+
+func TestWhatPlayersSayIsShownOfCamerasThatHaveSome(t *testing.T) {
+	f := cmcd.Figures{Reports: 9, Starts: 2, StartTime: 3 * time.Second, Stalls: 4, StallTime: 5 * time.Second,
+		Errors: map[string]uint64{"a": 1, "b": 2}, Players: 6, Playing: 3, Stalled: 2, Bitrate: 7}
+	f.StartClasses = [7]uint64{0, 0, 1, 2, 2, 2, 2}
+	f.Latencies.P50, f.Latencies.P95 = time.Second, 2*time.Second
+	got := scrape(t, Snapshot{Cameras: []Camera{{ID: "door", Players: f}, {ID: "yard"}}})
+	for _, want := range []string{
+		`drover_player_reports_total{camera="door"} 9`,
+		`drover_players{camera="door",state="playing"} 3`,
+		`drover_players{camera="door",state="stalled"} 2`,
+		`drover_players{camera="door",state="other"} 1`,
+		`drover_player_start_seconds_bucket{camera="door",le="1"} 1`,
+		`drover_player_start_seconds_bucket{camera="door",le="+Inf"} 2`,
+		`drover_player_start_seconds_sum{camera="door"} 3`,
+		`drover_player_stalls_total{camera="door"} 4`,
+		`drover_player_stall_seconds_total{camera="door"} 5`,
+		`drover_player_errors_total{camera="door"} 3`,
+		`drover_player_latency_seconds{camera="door",quantile="0.95"} 2`,
+		`drover_player_bitrate_bps{camera="door"} 7`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("missing: %s", want)
+		}
+	}
+	if strings.Contains(got, `drover_players{camera="yard"`) {
+		t.Error("a camera without players is shown")
 	}
 }
 
