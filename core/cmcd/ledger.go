@@ -195,11 +195,13 @@ func (a *account) follow(s *session, r *Report) {
 	}
 	if r.State == Playing && !s.started {
 		s.started = true
-		delay := s.delay
-		if delay < 0 {
-			delay = min(max(r.Time.Sub(s.opened), 0), maxStartDelay)
+		switch {
+		case s.delay >= 0:
+			a.start(s.delay)
+		case s.state != Unknown:
+			a.start(min(max(r.Time.Sub(s.opened), 0), maxStartDelay))
+		default: // It plays for longer than it reports: when it began, it does not say.
 		}
-		a.start(delay)
 	}
 	s.state, s.since = r.State, r.Time
 }

@@ -89,7 +89,7 @@ func TestAPlayerThatFallsSilentIsGone(t *testing.T) {
 		t.Errorf("%d players", f.Players)
 	}
 	d.clock = d.clock.Add(time.Second)
-	if f := d.Figures("door"); f.Players != 1 || f.Starts != 2 {
+	if f := d.Figures("door"); f.Players != 1 || f.Starts != 0 {
 		t.Errorf("got %+v", f)
 	}
 }

@@ -19,6 +19,8 @@ export interface HlsSessionOptions {
   onEnd: () => void
   /** The sources can be chosen from now on. */
   onQualities: () => void
+  /** Something failed that could not be mended without the viewer noticing; hls.js's own code. */
+  onFatal: (code: string) => void
 }
 
 /** Plays by hls.js, and mends what can be mended without starting over. */
@@ -93,6 +95,10 @@ export class HlsSession implements Session {
     return this.hls.latency > 0 ? this.hls.latency * 1000 : null
   }
 
+  bitrateBps(): number | null {
+    return this.hls.levels[this.hls.currentLevel]?.bitrate ?? null
+  }
+
   isBehind(): boolean {
     const live = this.hls.liveSyncPosition
     return live !== null && (live - this.options.video.currentTime) * 1000 > MAX_BEHIND_TARGET_MS / 4
@@ -108,6 +114,7 @@ export class HlsSession implements Session {
 
   private onError(data: ErrorData): void {
     if (!data.fatal) return
+    this.options.onFatal(data.details)
     switch (data.type) {
       case this.hlsClass.ErrorTypes.MEDIA_ERROR:
         if (data.details === this.hlsClass.ErrorDetails.MANIFEST_INCOMPATIBLE_CODECS_ERROR) {

@@ -7,6 +7,7 @@ import { fetchPlaylist, NotYet, type Playlist, Unsupported } from './fetchPlayli
 import { dropFrame, freezeFrame } from './freeze'
 import { HlsSession } from './hlsSession'
 import { loadHls } from './loadHls'
+import { PlaybackReporter, reportPath, type PlayState } from './report'
 import { NativeSession } from './nativeSession'
 import type { Quality, Session } from './session'
 
@@ -21,6 +22,7 @@ export type PlayerStatus =
   | { kind: 'unsupported'; message: string }
 
 export interface LivePlayerOptions {
+  cameraId: string
   video: HTMLVideoElement
   /** Under the video: holds the last picture while there is none. */
   canvas: HTMLCanvasElement
@@ -46,11 +48,18 @@ export class LivePlayer {
   private sessions = 0
   private wantsPlay = true
   private quality = -1
+  private readonly reporter: PlaybackReporter
+  private played = false
   /** Why another source than the best is shown, or "". */
   notice = ''
 
   constructor(private readonly options: LivePlayerOptions) {
     const { video } = options
+    this.reporter = new PlaybackReporter({
+      url: reportPath(options.url),
+      cameraId: options.cameraId,
+      measure: () => ({ latencyMs: this.pictureAgeMs(), bitrateBps: this.session?.bitrateBps() ?? null }),
+    })
     video.playsInline = true
     video.muted = true // else no browser starts it by itself
     video.disablePictureInPicture = options.preview
@@ -135,6 +144,7 @@ export class LivePlayer {
   private async waitAfter(err: unknown, backoff: Backoff, signal: AbortSignal): Promise<void> {
     if (err instanceof Unsupported) {
       this.endSession()
+      this.reporter.error('unsupported')
       this.setStatus({ kind: 'unsupported', message: err.message })
       await sleep(UNSUPPORTED_RETRY_MS, signal)
       return
@@ -189,6 +199,7 @@ export class LivePlayer {
       onBlocked,
       onEnd,
       onQualities: () => this.restoreQuality(),
+      onFatal: (code) => this.reporter.error(code),
     })
   }
 
@@ -220,11 +231,35 @@ export class LivePlayer {
     // that is not the viewer's wish.
     if (this.session && !document.hidden && !this.options.video.ended && this.options.video.error === null) {
       this.wantsPlay = false
+      this.reporter.setState('a')
     }
   }
 
   private setStatus(status: PlayerStatus): void {
     this.options.video.dataset.state = status.kind
+    if (status.kind === 'playing') this.played = true
+    if (status.kind === 'stopped') this.played = false
+    this.reporter.setState(reportedState(status.kind, this.played))
     this.options.onStatus(status)
+  }
+}
+
+/** What a status is in CMCD. Waiting for the first picture is a start, not a stall. */
+function reportedState(kind: PlayerStatus['kind'], played: boolean): PlayState {
+  switch (kind) {
+    case 'loading':
+      return 's'
+    case 'playing':
+      return 'p'
+    case 'buffering':
+      return played ? 'r' : 's'
+    case 'blocked':
+      return 'a'
+    case 'waiting':
+      return 'w'
+    case 'unsupported':
+      return 'f'
+    case 'stopped':
+      return 'q'
   }
 }

@@ -80,6 +80,10 @@ export class NativeSession implements Session {
     return end === null ? null : Math.max(0, (end - this.video.currentTime) * 1000)
   }
 
+  bitrateBps(): null {
+    return null
+  }
+
   isBehind(): boolean {
     return (this.pictureAgeMs() ?? 0) > 10_000
   }

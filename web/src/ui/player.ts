@@ -44,6 +44,7 @@ export class PlayerView {
       controls,
     )
     this.player = new LivePlayer({
+      cameraId,
       video: this.video,
       canvas: this.canvas,
       url: playlistPath(cameraId, prefix),

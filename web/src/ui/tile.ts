@@ -52,6 +52,7 @@ export class Tile implements Preview {
       h('div', { class: 'tile-foot' }, h('div', { class: 'tile-text' }, this.nameText, this.meta), this.readOnly, this.edit, this.remove),
     )
     this.player = new LivePlayer({
+      cameraId: camera.id,
       video: this.video,
       canvas: this.canvas,
       url: playlistPath(camera.id),

@@ -19,6 +19,8 @@ export class MockServer {
   overrides = new Map()
   /** Every request to the API with a body, as [method, path, body]. */
   requests = []
+  /** What players reported, as lines of CMCD. */
+  reports = []
   /** Cameras whose HLS is away: id -> [status, headers]. */
   absent = new Map()
   /** Changes the bytes of a segment, where a test wants bad ones. */
@@ -58,6 +60,7 @@ export class MockServer {
   async answer(req, res) {
     const { pathname } = new URL(req.url, 'http://mock')
     if (pathname.startsWith('/api/v1/')) return this.api(req, res, pathname.slice('/api/v1'.length))
+    if (req.method === 'POST' && /^\/hls\/[^/]+\/cmcd$/.test(pathname)) return this.collect(req, res)
     if (pathname.startsWith('/hls/')) return this.hls(res, pathname.split('/').slice(2))
     return this.app(res, pathname)
   }
@@ -99,6 +102,13 @@ export class MockServer {
     if (offer) return json(res, 200, { ok: true, transport: 'tcp', tracks: offer.tracks, gop_seconds: 2, step: '', error: '' })
     const error = 'connect: the camera refuses the connection: is RTSP switched on in it?'
     return json(res, 200, { ok: false, transport: '', tracks: [], gop_seconds: 0, step: 'connect', error })
+  }
+
+  async collect(req, res) {
+    let text = ''
+    for await (const piece of req) text += piece
+    this.reports.push(...text.trim().split('\n'))
+    return res.writeHead(204).end()
   }
 
   async hls(res, [id, ...rest]) {
