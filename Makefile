@@ -40,11 +40,11 @@ build: ## bin/drover, with the web app in it
 .PHONY: test
 test: ## install what the tests need, and run all of them
 	@scripts/setup.sh test
-	@$(MAKE) build camera-files
+	@$(MAKE) build camera-files build/k6.stamp
 	@exec scripts/test.sh
 
 .PHONY: lint
-lint: build/web.stamp ## gofmt, go vet, staticcheck
+lint: build/web.stamp build/k6.stamp ## gofmt, go vet, staticcheck
 	@scripts/lint.sh
 
 .PHONY: bench
@@ -53,7 +53,7 @@ bench: build/web.stamp ## Go benchmarks of the packages, with their allocations
 
 .PHONY: clean
 clean: ## removes all that was built or downloaded here, but no data of the server
-	@rm -rf bin build web/dist/* web/node_modules e2e/browser/node_modules
+	@rm -rf bin build web/dist/* web/node_modules k6/node_modules e2e/browser/node_modules
 
 .PHONY: camera-files
 camera-files:
@@ -80,6 +80,11 @@ build/clips.stamp: ingest/rtsptest/make-clips.sh
 build/npm.stamp: web/package-lock.json
 	@echo "==> installing the web app's packages (once)"
 	@cd web && npm ci --no-audit --no-fund --loglevel=error
+	@mkdir -p build && touch $@
+
+build/k6.stamp: k6/package-lock.json k6/shim/package.json
+	@echo "==> installing the k6 scripts' types (once)"
+	@cd k6 && npm ci --no-audit --no-fund --loglevel=error
 	@mkdir -p build && touch $@
 
 build/web.stamp: build/npm.stamp $(WEB_FILES)

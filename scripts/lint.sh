@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gofmt, go vet and staticcheck over all Go files, those behind build tags too;
-# TypeScript's types.
+# TypeScript's types, in the k6 scripts too.
 source "$(dirname "$0")/lib.sh"
 
 cd "$root"
@@ -20,3 +20,6 @@ go tool staticcheck -tags $tags ./...
 
 say "types of the web app"
 (cd web && npm run --silent check)
+
+say "types of the k6 scripts"
+web/node_modules/.bin/tsc -p k6/tsconfig.json
