@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/drover-video/drover/core/m3u8"
 )
@@ -11,7 +12,9 @@ import (
 // Camera is the HLS of one camera: a muxer for each of its sources, and what
 // viewers have asked for.
 type Camera struct {
-	id string
+	id      string
+	deflate *deflater
+	notify  func() // tells those who wait that something of the camera is another
 
 	// Written under Hub.mu, read by anyone.
 	muxers atomic.Pointer[[]*Muxer]
@@ -21,14 +24,15 @@ type Camera struct {
 
 	multivariant   atomic.Pointer[document]
 	multivariantTS atomic.Pointer[document] // nil: no source is published that can be MPEG-TS
+	liveList       atomic.Pointer[document] // multivariant, of low latency
 
 	viewers  viewerSet
 	requests atomic.Uint64
 	sent     atomic.Uint64
 }
 
-func newCamera(id string) *Camera {
-	c := &Camera{id: id}
+func newCamera(id string, deflate *deflater, notify func()) *Camera {
+	c := &Camera{id: id, deflate: deflate, notify: notify}
 	c.muxers.Store(new([]*Muxer))
 	return c
 }
@@ -61,39 +65,59 @@ const multivariantCacheControl = "public, max-age=5, stale-if-error=60"
 // the order in which they were attached.
 func (c *Camera) render() {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.version++
-	dst := m3u8.AppendMultivariantHead(nil, 6, true)
-	ts := m3u8.AppendMultivariantHead(nil, 3, true)
-	epoch, all, inTS := int64(0), 0, 0
+	var all, ts, live variants
+	epoch := int64(0)
 	for _, m := range *c.muxers.Load() {
 		n := m.published.Load()
-		if n == nil {
+		v, there := n.inLive()
+		if !there {
 			continue
 		}
 		epoch = max(epoch, n.epoch)
-		v := m3u8.Variant{
-			URI: m.source + ".index.m3u8", Bandwidth: n.variant.bandwidth, AverageBandwidth: n.variant.average,
-			Codecs: n.variant.codecs, Width: n.variant.width, Height: n.variant.height, FrameRate: n.variant.fps,
+		live.add(m.source+".live.m3u8", &v)
+		if n.media == nil {
+			continue
 		}
-		dst = m3u8.AppendVariant(dst, &v)
-		all++
-		if n.variant.ts {
-			v.Codecs = n.variant.tsCodecs
-			ts = m3u8.AppendVariant(ts, &v)
-			inTS++
+		all.add(m.source+".index.m3u8", &v)
+		if v.ts {
+			v.codecs = v.tsCodecs
+			ts.add(m.source+".index.m3u8", &v)
 		}
 	}
 	tag := c.id + "." + strconv.FormatInt(epoch, 10) + "." + strconv.FormatUint(c.version, 10)
-	store := func(at *atomic.Pointer[document], data []byte, tag string, variants int) {
-		if variants == 0 {
-			at.Store(nil)
-			return
-		}
-		at.Store(newDocument(data, tag, []string{multivariantCacheControl}))
+	c.multivariant.Store(all.document(6, tag, c.deflate))
+	c.multivariantTS.Store(ts.document(3, tag+".ts", c.deflate))
+	c.liveList.Store(live.document(6, tag+".live", c.deflate))
+	c.mu.Unlock()
+	c.notify()
+}
+
+// want tells all sources that somebody asks for low latency: players change from
+// one to another by the reports of the others in each one's playlist.
+func (c *Camera) want(now time.Time) {
+	for _, m := range *c.muxers.Load() {
+		m.want(now)
 	}
-	store(&c.multivariant, dst, tag, all)
-	store(&c.multivariantTS, ts, tag+".ts", inTS)
+}
+
+// variants are the entries of a multivariant playlist being made.
+type variants []byte
+
+func (v *variants) add(uri string, of *variant) {
+	*v = m3u8.AppendVariant(*v, &m3u8.Variant{
+		URI: uri, Bandwidth: of.bandwidth, AverageBandwidth: of.average,
+		Codecs: of.codecs, Width: of.width, Height: of.height, FrameRate: of.fps,
+	})
+}
+
+// document returns the playlist, nil if it has no entries.
+func (v variants) document(version int, tag string, deflate *deflater) *document {
+	if len(v) == 0 {
+		return nil
+	}
+	data := append(m3u8.AppendMultivariantHead(nil, version, true), v...)
+	return newDocument(data, tag, []string{multivariantCacheControl}, deflate)
 }
 
 // CameraStats is what a camera's viewers have had, and how its muxers are doing.

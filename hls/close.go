@@ -6,46 +6,57 @@ import (
 	"github.com/drover-video/drover/core/media"
 )
 
-// close makes a segment of the open frames. The leading track's last frame lasts
-// until endDTS; goesOn says that its next frame is there.
+// close ends the open segment. The leading track's last frame lasts until endDTS;
+// goesOn says that its next frame is there.
 func (s *segmenter) close(endDTS int64, goesOn bool) {
 	first := s.open.lead[0]
 	duration := first.Track.Duration(endDTS - first.DTS)
-	if !goesOn && duration < minSegment {
+	if !goesOn && duration < minSegment && s.open.segment == nil {
 		s.abandon(DropShort)
 		return
 	}
 	if !goesOn {
 		s.trimFollower(first, duration)
 	}
-	audio, change := s.sound.decide(s.coverage(duration), s.broken || s.layout == nil)
-	if !audio {
+	if s.open.segment == nil {
+		audio, change := s.sound.decide(s.coverage(duration), s.broken || s.layout == nil)
+		if !s.begin(audio, change) {
+			return
+		}
+	} else {
+		s.sound.note(s.coverage(duration))
+	}
+	if !s.open.sound {
 		s.dropFollower()
 	}
+	s.cut(len(s.open.lead), endDTS, true)
+	s.finish()
+}
+
+// begin makes the segment that the open frames become part of.
+func (s *segmenter) begin(audio, change bool) bool {
 	l, err := s.layoutOf(audio)
 	if err != nil {
 		s.log.Warn("codec parameters cannot be written", "source", s.source, "err", err)
 		s.abandon(DropParameters)
-		return
+		return false
 	}
 	seg := &segment{
-		held: s.held, files: s.config.Files, layout: l, duration: duration, wall: first.Wall,
+		held: s.held, files: s.config.Files, layout: l, wall: s.open.lead[0].Wall,
 		discontinuity: s.broken || change || s.layout != nil && l != s.layout,
 	}
 	seg.refs.Store(1)
-	lead, follow := len(s.open.lead), len(s.open.follow)
-	frames := make([]*media.Frame, lead+follow)
-	copy(frames, s.open.lead)
-	copy(frames[lead:], s.open.follow)
-	if first.Track.Kind == media.KindVideo {
-		seg.video, seg.audio = frames[:lead:lead], frames[lead:]
-	} else {
-		seg.audio = frames
-	}
-	s.number++
-	seg.writeHeader(s.number, endDTS, &s.room)
-	s.held.Add(seg.object.size - s.open.bytes)
+	s.open.segment, s.open.sound = seg, audio
 	s.layout = l
+	return true
+}
+
+// finish gives away the open segment as far as it is cut into parts. What is not
+// is let go of.
+func (s *segmenter) finish() {
+	seg, first := s.open.segment, s.open.lead[0]
+	seg.duration = first.Track.Duration(s.open.cutEnd - first.DTS)
+	s.held.Add(seg.object.size - s.open.bytes)
 	s.broken = false
 	s.reset()
 	s.emit(seg)
@@ -70,7 +81,7 @@ func (s *segmenter) layoutOf(audio bool) (*layout, error) {
 // go on from it: players would lay the two over each other.
 func (s *segmenter) trimFollower(first *media.Frame, duration time.Duration) {
 	end := first.Track.Duration(first.PTS) + duration
-	for n := len(s.open.follow); n > 0; n-- {
+	for n := len(s.open.follow); n > s.open.cutFollow; n-- {
 		f := s.open.follow[n-1]
 		if f.Track.Duration(f.PTS) < end {
 			return
@@ -81,11 +92,12 @@ func (s *segmenter) trimFollower(first *media.Frame, duration time.Duration) {
 }
 
 func (s *segmenter) dropFollower() {
-	for _, f := range s.open.follow {
+	rest := s.open.follow[s.open.cutFollow:]
+	for _, f := range rest {
 		s.letGo(f)
 	}
-	clear(s.open.follow)
-	s.open.follow = s.open.follow[:0]
+	clear(rest)
+	s.open.follow = s.open.follow[:s.open.cutFollow]
 }
 
 func (s *segmenter) letGo(f *media.Frame) {
@@ -137,12 +149,32 @@ func (g *soundGate) decide(coverage float64, broken bool) (on, change bool) {
 	case broken && coverage >= coverageAtStart:
 		g.on = true
 	}
-	if !g.on && coverage >= coverageFull {
-		g.full++
-		g.on = g.full >= fullSegments
-	}
+	g.count(coverage)
+	g.on = g.on || g.full >= fullSegments
+	return g.on, g.on != was && !broken
+}
+
+// count counts segments that have sound which is not written.
+func (g *soundGate) count(coverage float64) {
 	if g.on || coverage < coverageFull {
 		g.full = 0
+	} else {
+		g.full++
 	}
+}
+
+// foresee decides ahead of a segment's first part. heard says that there is
+// sound, or was a moment ago.
+func (g *soundGate) foresee(heard, broken bool) (on, change bool) {
+	was := g.on
+	g.on = heard && (g.on || broken || g.full >= fullSegments)
 	return g.on, g.on != was && !broken
+}
+
+// note takes how much sound came in a segment that was decided ahead.
+func (g *soundGate) note(coverage float64) {
+	if coverage == 0 {
+		g.on = false
+	}
+	g.count(coverage)
 }

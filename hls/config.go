@@ -13,6 +13,8 @@ import (
 const (
 	DefaultSegmentDuration    = 2 * time.Second
 	DefaultWindow             = 5
+	DefaultPartDuration       = 200 * time.Millisecond
+	DefaultFirstWait          = 8 * time.Second
 	DefaultLinger             = 4 * time.Second
 	DefaultMaxSegmentBytes    = 64 << 20
 	DefaultMaxSegmentDuration = 120 * time.Second
@@ -54,6 +56,15 @@ type Config struct {
 	// none.
 	Linger time.Duration
 
+	// PartDuration is how long parts of low-latency HLS are, about: a part is as
+	// many whole frames as come closest, and more where frames come unevenly.
+	PartDuration time.Duration
+
+	// FirstWait is how long a request for a playlist waits for a camera that has
+	// not sent anything yet: less than the ten seconds after which players give
+	// up. Negative: not at all.
+	FirstWait time.Duration
+
 	MaxSegmentBytes    int64         // a longer segment is dropped
 	MaxSegmentDuration time.Duration // a longer segment is dropped
 	MaxWindowBytes     int64         // of one source; the oldest segments go first
@@ -62,6 +73,8 @@ type Config struct {
 	Epochs EpochStore       // nil: the clock alone, which is enough for tests
 	Log    *slog.Logger     // nil: none
 	Now    func() time.Time // nil: time.Now
+
+	deflate *deflater
 }
 
 func (c Config) withDefaults() (Config, error) {
@@ -70,6 +83,12 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Window == 0 {
 		c.Window = DefaultWindow
+	}
+	if c.PartDuration == 0 {
+		c.PartDuration = DefaultPartDuration
+	}
+	if c.FirstWait == 0 {
+		c.FirstWait = DefaultFirstWait
 	}
 	if c.Linger == 0 {
 		c.Linger = DefaultLinger
@@ -89,9 +108,12 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	c.deflate = &deflater{}
 	switch {
 	case c.SegmentDuration < minSegment || c.SegmentDuration > time.Minute:
 		return c, errors.New("hls segment duration must be 0.5 s to 1 min")
+	case c.PartDuration < 50*time.Millisecond || c.PartDuration > c.SegmentDuration:
+		return c, errors.New("hls part duration must be 50 ms at least, and not longer than a segment")
 	case c.Window < 3 || c.Window > 1000:
 		return c, errors.New("hls window must be 3 to 1000 segments")
 	case c.MaxSegmentBytes < 0 || c.MaxSegmentBytes > 1<<31 || c.MaxWindowBytes < c.MaxSegmentBytes:

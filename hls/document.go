@@ -14,8 +14,26 @@ type document struct {
 	cacheControl []string
 
 	tag      string
+	deflate  *deflater
 	once     sync.Once
 	deflated representation
+}
+
+// A deflater keeps the state of compressors, which is large, from one document to
+// the next.
+type deflater struct{ writers sync.Pool }
+
+func (d *deflater) gzip(data []byte) []byte {
+	var out bytes.Buffer
+	w, ok := d.writers.Get().(*gzip.Writer)
+	if !ok {
+		w = gzip.NewWriter(nil)
+	}
+	w.Reset(&out)
+	_, _ = w.Write(data) // a buffer takes everything
+	_ = w.Close()
+	d.writers.Put(w)
+	return out.Bytes()
 }
 
 type representation struct {
@@ -30,18 +48,14 @@ func newRepresentation(data []byte, etag string) representation {
 
 // newDocument makes a document of data, which must not change afterwards. The
 // tag names this version.
-func newDocument(data []byte, tag string, cacheControl []string) *document {
-	return &document{plain: newRepresentation(data, tag), cacheControl: cacheControl, tag: tag}
+func newDocument(data []byte, tag string, cacheControl []string, deflate *deflater) *document {
+	return &document{plain: newRepresentation(data, tag), cacheControl: cacheControl, tag: tag, deflate: deflate}
 }
 
 // gzipped returns the gzip form. Its ETag is another: the bytes are.
 func (d *document) gzipped() *representation {
 	d.once.Do(func() {
-		var out bytes.Buffer
-		w := gzip.NewWriter(&out)
-		w.Write(d.plain.data) // a buffer takes everything
-		w.Close()
-		d.deflated = newRepresentation(out.Bytes(), d.tag+"-gzip")
+		d.deflated = newRepresentation(d.deflate.gzip(d.plain.data), d.tag+"-gzip")
 	})
 	return &d.deflated
 }

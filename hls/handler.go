@@ -14,6 +14,9 @@ import (
 type Cameras interface {
 	// Lookup returns a camera's HLS: nil where the camera is known and has none.
 	Lookup(camera string) (c *Camera, known bool)
+	// Await returns a place among those who wait for a camera that has no
+	// playlist yet; false where it is not to be waited for.
+	Await(camera string) (*Place, bool)
 }
 
 // Handler serves everything below /hls/. It keeps no state per viewer, and for
@@ -29,7 +32,8 @@ type Handler struct {
 type headers struct {
 	anyOrigin, exposed, methods, requestHeaders, preflightAge []string
 	playlist, mp4, ts, problem                                []string
-	gzip, acceptEncoding, acceptRanges, mediaCache, none      []string
+	gzip, acceptEncoding, acceptRanges, none                  []string
+	mediaCache, partCache                                     []string
 }
 
 // NewHandler returns a handler. now is the clock that viewers are counted by;
@@ -52,6 +56,7 @@ func NewHandler(cameras Cameras, now func() time.Time) *Handler {
 		acceptEncoding: []string{"Accept-Encoding"},
 		acceptRanges:   []string{"bytes"},
 		mediaCache:     []string{"public, max-age=3600, immutable"},
+		partCache:      []string{"public, max-age=600, immutable"},
 		none:           []string{"0"},
 	}}
 }
@@ -66,7 +71,7 @@ type reply struct {
 }
 
 // ServeHTTP answers a request whose path begins with /hls/. The query changes no
-// answer: it would ruin every cache.
+// answer but that of a playlist with parts: it would ruin every cache.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := reply{Handler: h, w: w, r: r, header: w.Header()}
 	// On every answer, errors too: without them a player on another site sees
@@ -95,82 +100,46 @@ func (p *reply) serve() {
 		p.problem(p.problems.unknown)
 		return
 	}
-	camera, known := p.cameras.Lookup(n.camera)
-	if !known {
+	if n.kind.playlist() {
+		p.playlist(&n)
+		return
+	}
+	if !p.lookup(n.camera) {
 		p.problem(p.problems.camera)
 		return
 	}
-	if camera == nil {
+	if p.camera == nil {
 		p.problem(p.problems.notYet)
 		return
 	}
-	p.camera = camera
-	camera.requests.Add(1)
-	if n.kind == nameMultivariant {
-		p.multivariant(n.ts)
-		return
-	}
-	m := camera.muxer(n.source)
+	p.count()
+	m := p.camera.muxer(n.source)
 	if m == nil {
 		p.problem(p.problems.unknown)
 		return
 	}
 	published := m.published.Load()
-	if published == nil {
-		if n.kind == nameMedia {
-			p.problem(p.notYet())
-		} else {
-			p.problem(p.problems.gone)
-		}
-		return
-	}
 	switch n.kind {
-	case nameMedia:
-		p.media(published, n.ts)
 	case nameInit:
 		p.init(published, n.hash)
+	case namePart:
+		p.part(m, &n)
 	default:
 		p.segment(published, &n)
 	}
 }
 
-func (p *reply) multivariant(ts bool) {
-	d := p.camera.multivariant.Load()
-	switch {
-	case d == nil:
-		p.problem(p.notYet())
-		return
-	case ts:
-		if d = p.camera.multivariantTS.Load(); d == nil {
-			p.problem(p.problems.notInTS)
-			return
-		}
-	}
-	p.document(d)
+// lookup finds the camera. It is false where there is none.
+func (p *reply) lookup(camera string) (known bool) {
+	p.camera, known = p.cameras.Lookup(camera)
+	return known
 }
 
-// notYet says why nothing of a camera is published.
-func (p *reply) notYet() *problem {
-	if p.camera.unplayable() {
-		return p.problems.notInHLS
+// count counts the request as one of its camera.
+func (p *reply) count() {
+	if p.camera != nil {
+		p.camera.requests.Add(1)
 	}
-	return p.problems.notYet
-}
-
-func (p *reply) media(published *snapshot, ts bool) {
-	address := p.r.RemoteAddr
-	if i := strings.LastIndexByte(address, ':'); i >= 0 {
-		address = address[:i]
-	}
-	p.camera.viewers.note(address, p.r.UserAgent(), p.now(), viewerPatience*published.target)
-	d := published.media
-	if ts {
-		if d = published.ts; d == nil {
-			p.problem(p.problems.notInTS)
-			return
-		}
-	}
-	p.document(d)
 }
 
 func (p *reply) init(published *snapshot, hash string) {
@@ -179,7 +148,7 @@ func (p *reply) init(published *snapshot, hash string) {
 		p.problem(p.problems.gone)
 		return
 	}
-	p.object(o, p.headers.mp4)
+	p.object(o, p.headers.mp4, p.headers.mediaCache)
 }
 
 func (p *reply) segment(published *snapshot, n *name) {
@@ -190,14 +159,14 @@ func (p *reply) segment(published *snapshot, n *name) {
 	}
 	defer s.release()
 	if !n.ts {
-		p.object(&s.object, p.headers.mp4)
+		p.object(&s.object, p.headers.mp4, p.headers.mediaCache)
 		return
 	}
 	if !s.layout.ts {
 		p.problem(p.problems.notInTS)
 		return
 	}
-	p.object(s.renderTS(string(appendSegmentName(nil, n.source, n.epoch, n.sequence, ".ts"))), p.headers.ts)
+	p.object(s.renderTS(string(appendSegmentName(nil, n.source, n.epoch, n.sequence, ".ts"))), p.headers.ts, p.headers.mediaCache)
 }
 
 // get returns a request header without the cost of making its key canonical.
@@ -208,9 +177,9 @@ func (p *reply) get(key string) string {
 	return ""
 }
 
-func (p *reply) document(d *document) {
+func (p *reply) document(d *document, cacheControl []string) {
 	p.header["Content-Type"] = p.headers.playlist
-	p.header["Cache-Control"] = d.cacheControl
+	p.header["Cache-Control"] = cacheControl
 	p.header["Vary"] = p.headers.acceptEncoding
 	p.header["Accept-Ranges"] = p.headers.acceptRanges
 	form := &d.plain
@@ -230,9 +199,9 @@ func (p *reply) document(d *document) {
 // than the kernel takes to say that there is room again.
 const writePatience = 30 * time.Second
 
-func (p *reply) object(o *object, contentType []string) {
+func (p *reply) object(o *object, contentType, cacheControl []string) {
 	p.header["Content-Type"] = contentType
-	p.header["Cache-Control"] = p.headers.mediaCache
+	p.header["Cache-Control"] = cacheControl
 	p.header["Accept-Ranges"] = p.headers.acceptRanges
 	offset, n, ok := p.head(o.size, o.etag, o.length)
 	if !ok {

@@ -237,7 +237,7 @@ func TestQueryChangesNoAnswer(t *testing.T) {
 func TestMultivariantNamesWhatIsThere(t *testing.T) {
 	r, _ := served(t)
 	want := "#EXTM3U\n#EXT-X-VERSION:6\n#EXT-X-INDEPENDENT-SEGMENTS\n" +
-		`#EXT-X-STREAM-INF:BANDWIDTH=92000,AVERAGE-BANDWIDTH=91000,CODECS="avc1.64000C,mp4a.40.2",RESOLUTION=320x180,FRAME-RATE=25.000` + "\nmain.index.m3u8\n"
+		`#EXT-X-STREAM-INF:BANDWIDTH=98000,AVERAGE-BANDWIDTH=98000,CODECS="avc1.64000C,mp4a.40.2",RESOLUTION=320x180,FRAME-RATE=25.000` + "\nmain.index.m3u8\n"
 	if got := bodyOf(t, r.get("door/index.m3u8")); got != want {
 		t.Errorf("got\n%s", got)
 	}

@@ -22,6 +22,7 @@ type Hub struct {
 	cameras map[string]*Camera
 	runs    map[muxerKey]*muxerRun
 	floors  map[muxerKey]uint64 // of sources whose numbers are ahead of the clock
+	lobby   lobby
 	runners sync.WaitGroup
 }
 
@@ -64,10 +65,10 @@ func (h *Hub) Attach(camera, source string, r *ring.Ring) error {
 	}
 	c := h.cameras[camera]
 	if c == nil {
-		c = newCamera(camera)
+		c = newCamera(camera, h.config.deflate, func() { h.lobby.notify(camera) })
 		h.cameras[camera] = c
 	}
-	m := newMuxer(camera, source, r, &h.config, c.render)
+	m := newMuxer(source, r, &h.config, c)
 	muxers := append(append([]*Muxer(nil), *c.muxers.Load()...), m)
 	c.muxers.Store(&muxers)
 
@@ -84,6 +85,7 @@ func (h *Hub) Attach(camera, source string, r *ring.Ring) error {
 		}
 		h.noteFloor(key, next)
 	})
+	h.lobby.notify(camera)
 	return nil
 }
 
@@ -141,6 +143,7 @@ func (h *Hub) Close() {
 	h.closed = true
 	h.mu.Unlock()
 	h.cancel()
+	h.lobby.close()
 	h.runners.Wait()
 }
 
@@ -150,6 +153,29 @@ func (h *Hub) Lookup(camera string) (c *Camera, known bool) {
 	defer h.mu.RUnlock()
 	c, known = h.cameras[camera]
 	return c, known
+}
+
+// Await implements Cameras.
+func (h *Hub) Await(camera string) (*Place, bool) {
+	if h.config.FirstWait < 0 {
+		return nil, false
+	}
+	return h.lobby.enter(camera, h.config.FirstWait)
+}
+
+// Away tells that a camera's source has gone away: who waits for its next part is
+// not left to wait.
+func (h *Hub) Away(camera, source string) {
+	c, ok := h.Lookup(camera)
+	if !ok {
+		return
+	}
+	if m := c.muxer(source); m != nil {
+		select {
+		case m.away <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // Bytes returns how much media all windows keep from being freed. Frames that a

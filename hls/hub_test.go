@@ -19,6 +19,9 @@ import (
 
 func newHub(t testing.TB, config Config) *Hub {
 	t.Helper()
+	if config.FirstWait == 0 {
+		config.FirstWait = -1
+	}
 	hub, err := New(config)
 	if err != nil {
 		t.Fatal(err)

@@ -107,6 +107,11 @@ func joinCodecs(a, b string) string {
 	return a + "," + b
 }
 
+// variant is what a multivariant playlist says of the layout.
+func (l *layout) variant() variant {
+	return variant{codecs: l.codecs, tsCodecs: l.tsCodecs, width: l.pic.DisplayWidth(), height: l.pic.Height}
+}
+
 type pictureCodec interface {
 	fmp4.Codec
 	Picture() fmp4.Picture

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/drover-video/drover/core/ring"
 )
@@ -13,26 +14,34 @@ import (
 // Muxer makes HLS of one source of a camera, from its ring. It outlives
 // connections to the camera.
 type Muxer struct {
-	camera, source string
-	ring           *ring.Ring
-	config         *Config
-	log            *slog.Logger
-	changed        func() // the variant is another
+	source string
+	owner  *Camera
+	ring   *ring.Ring
+	config *Config
+	log    *slog.Logger
 
-	published atomic.Pointer[snapshot]
+	published atomic.Pointer[snapshot] // never nil
 	held      atomic.Int64
 	segments  atomic.Uint64
 	restarts  atomic.Uint64
+	live      liveCounters
 	drops     dropCounters
 
 	unplayable atomic.Bool // the camera sends pictures that no player of HLS shows
+
+	wanted atomic.Int64  // when somebody last asked for low latency, in ns of Unix time
+	wake   chan struct{} // somebody asks for low latency, and there is none
+	away   chan struct{} // the camera is gone
 }
 
-func newMuxer(camera, source string, r *ring.Ring, config *Config, changed func()) *Muxer {
-	return &Muxer{
-		camera: camera, source: source, ring: r, config: config, changed: changed,
-		log: config.Log.With("camera", camera, "source", source),
+func newMuxer(source string, r *ring.Ring, config *Config, owner *Camera) *Muxer {
+	m := &Muxer{
+		source: source, ring: r, config: config, owner: owner,
+		log:  config.Log.With("camera", owner.id, "source", source),
+		wake: make(chan struct{}, 1), away: make(chan struct{}, 1),
 	}
+	m.published.Store(&snapshot{changed: make(chan struct{})})
+	return m
 }
 
 // run publishes until ctx or the ring ends, and then takes back what it
@@ -53,7 +62,7 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 	defer sub.Close()
 
 	ledger := &ledger{
-		epochs: m.config.Epochs, camera: m.camera,
+		epochs: m.config.Epochs, camera: m.owner.id,
 		highest: first.epoch, discontinuity: int64(first.discontinuity) + reservedDiscontinuities,
 	}
 	defer ledger.wait()
@@ -61,17 +70,25 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 	defer p.end()
 
 	// What the ring holds becomes one playlist: its target comes from all of it.
-	for backlog := len(sub.C); ; backlog-- {
+	backlog := len(sub.C)
+	for {
 		select {
 		case <-ctx.Done():
 			return p.window.next, ctx.Err()
+		case <-m.wake:
+			p.goLive()
+		case <-m.away:
+			p.answerWaiters()
+		case <-p.patience.C:
+			p.answerWaiters()
 		case item, ok := <-sub.C:
 			if !ok {
 				return p.window.next, nil
 			}
 			p.segmenter.push(item)
+			backlog--
 		}
-		if backlog <= 1 && p.publish() {
+		if backlog <= 0 && p.publish() {
 			ledger.used(ctx, p.window.next, p.window.lastDiscontinuity())
 		}
 	}
@@ -80,11 +97,11 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 // firstNumbers asks the store where a run begins. The live picture does not depend
 // on the disk: without an answer it goes by the clock.
 func (m *Muxer) firstNumbers(ctx context.Context, floor uint64) numbers {
-	epoch, err := m.config.Epochs.NextEpoch(ctx, m.camera)
+	epoch, err := m.config.Epochs.NextEpoch(ctx, m.owner.id)
 	if err != nil {
 		epoch = m.config.Now().UnixMilli()
 	}
-	discontinuity, reserveErr := m.config.Epochs.ReserveDiscontinuities(ctx, m.camera, reservedDiscontinuities)
+	discontinuity, reserveErr := m.config.Epochs.ReserveDiscontinuities(ctx, m.owner.id, reservedDiscontinuities)
 	if err = errors.Join(err, reserveErr); err != nil && ctx.Err() == nil {
 		m.log.Warn("no numbers from the store, going by the clock", "err", err)
 	}
@@ -96,49 +113,74 @@ type pipeline struct {
 	*Muxer
 	window    *window
 	segmenter *segmenter
-	ready     []*segment // made and not yet published; the pipeline holds a reference
+	ready     []*segment  // made and not yet published; the pipeline holds a reference
+	counted   uint32      // the newest fragment that was published
+	patience  *time.Timer // runs while there is low latency: how long waiters wait
 }
 
 func newPipeline(m *Muxer, first numbers) *pipeline {
-	p := &pipeline{Muxer: m, window: newWindow(m.source, m.config, first)}
+	p := &pipeline{Muxer: m, window: newWindow(m.source, m.config, first), patience: time.NewTimer(time.Hour)}
+	p.patience.Stop()
 	p.segmenter = &segmenter{
 		source: m.source, config: m.config, log: m.log, drops: &m.drops, held: &m.held, unplayable: &m.unplayable, longest: p.window.longest,
 		emit: func(s *segment) { p.ready = append(p.ready, s) },
 	}
+	m.published.Store(&snapshot{changed: make(chan struct{}), epoch: first.epoch})
 	return p
 }
 
-// publish puts segments that are ready into the window and a new snapshot before
-// the viewers, and reports whether there were any.
+// publish puts segments and parts that are ready into the window and a new
+// snapshot before the viewers, and reports whether there were segments.
 func (p *pipeline) publish() bool {
-	if len(p.ready) == 0 {
+	segments := len(p.ready)
+	p.retire()
+	if segments == 0 && !(p.segmenter.live && p.segmenter.fresh) {
 		return false
 	}
-	target := p.window.target
-	gone := p.window.add(p.ready, p.segmenter.openDuration())
-	published := uint64(len(p.ready))
-	p.ready = p.ready[:0]
-	if target != 0 && p.window.target != target {
-		p.restarts.Add(1)
-		p.log.Info("playlist restarts with a longer target duration", "seconds", p.window.target, "before", target)
+	old := p.published.Load()
+	now := old.after()
+	var gone []*segment
+	if segments > 0 {
+		target := p.window.target
+		gone = p.window.add(p.ready, p.segmenter.openDuration())
+		p.ready = p.ready[:0]
+		if target != 0 && p.window.target != target {
+			p.restarts.Add(1)
+			p.log.Info("playlist restarts with a longer target duration", "seconds", p.window.target, "before", target)
+		}
+		p.window.render(now)
 	}
-	old, now := p.published.Load(), p.window.snapshot()
-	p.published.Store(now)
-	if old == nil || old.variant != now.variant {
-		p.changed()
+	if p.segmenter.live {
+		p.publishParts(now)
 	}
-	p.segments.Add(published)
+	p.counted = p.segmenter.number
+	p.replace(old, now)
+	p.segments.Add(uint64(segments))
 	for _, s := range gone {
 		s.release()
 	}
-	return true
+	return segments > 0
+}
+
+// replace puts a snapshot before the viewers, and wakes those who wait.
+func (p *pipeline) replace(old, now *snapshot) {
+	p.published.Store(now)
+	close(old.changed)
+	before, there := old.inLive()
+	after, is := now.inLive()
+	switch {
+	case before != after, there != is, (old.media == nil) != (now.media == nil):
+		p.owner.render()
+	case old.live == nil && now.live != nil:
+		p.owner.notify()
+	}
 }
 
 // end takes back what was published and gives up every frame, but for those that
 // a response still sends.
 func (p *pipeline) end() {
-	p.published.Store(nil)
-	p.changed()
+	p.patience.Stop()
+	p.replace(p.published.Load(), &snapshot{changed: make(chan struct{}), ended: true})
 	p.segmenter.end()
 	for _, s := range p.ready {
 		s.release()
@@ -153,11 +195,16 @@ type MuxerStats struct {
 	Segments  uint64 // published
 	Restarts  uint64 // of the playlist, with a longer target duration
 	Dropped   map[string]uint64
+
+	Live         bool   // low latency is being made
+	Parts        uint64 // published
+	LiveRestarts uint64 // of the playlist with parts, with a longer target of either kind
 }
 
 // Stats returns how the muxer is doing.
 func (m *Muxer) Stats() MuxerStats {
 	stats := MuxerStats{Source: m.source, HeldBytes: m.held.Load(), Segments: m.segments.Load(), Restarts: m.restarts.Load(),
+		Live: m.published.Load().live != nil, Parts: m.live.parts.Load(), LiveRestarts: m.live.restarts.Load(),
 		Dropped: make(map[string]uint64, int(dropReasons))}
 	for reason := range dropReasons {
 		stats.Dropped[reason.String()] = m.drops[reason].Load()

@@ -12,7 +12,10 @@ import (
 //	{camera}/{source}.index.m3u8              media playlist
 //	{camera}/{source}.init-{hash}.mp4         init segment
 //	{camera}/{source}.{epoch}.{sequence}.m4s  segment
-//	{camera}/ts/index.m3u8                    the same as MPEG-TS
+//	{camera}/live.m3u8                        multivariant, of low latency
+//	{camera}/{source}.live.m3u8               media playlist with parts
+//	{camera}/{source}.{epoch}.{sequence}.{part}.m4s
+//	{camera}/ts/index.m3u8                    the same as index.m3u8, as MPEG-TS
 //	{camera}/ts/{source}.index.m3u8
 //	{camera}/ts/{source}.{epoch}.{sequence}.ts
 type name struct {
@@ -23,6 +26,7 @@ type name struct {
 	hash     string
 	epoch    int64
 	sequence uint64
+	part     int
 }
 
 type nameKind uint8
@@ -33,7 +37,15 @@ const (
 	nameMedia
 	nameInit
 	nameSegment
+	nameLiveMultivariant
+	nameLive
+	namePart
 )
+
+// playlist reports whether it is that of a playlist.
+func (k nameKind) playlist() bool {
+	return k == nameMultivariant || k == nameMedia || k == nameLiveMultivariant || k == nameLive
+}
 
 func appendSegmentName(dst []byte, source string, epoch int64, sequence uint64, suffix string) []byte {
 	dst = append(dst, source...)
@@ -42,6 +54,12 @@ func appendSegmentName(dst []byte, source string, epoch int64, sequence uint64, 
 	dst = append(dst, '.')
 	dst = strconv.AppendUint(dst, sequence, 10)
 	return append(dst, suffix...)
+}
+
+func appendPartName(dst []byte, source string, epoch int64, sequence uint64, part int) []byte {
+	dst = appendSegmentName(dst, source, epoch, sequence, ".")
+	dst = strconv.AppendInt(dst, int64(part), 10)
+	return append(dst, ".m4s"...)
 }
 
 // parseName reads what stands behind /hls/. A name that Drover would not write
@@ -59,6 +77,10 @@ func parseName(path string) name {
 		n.kind = nameMultivariant
 		return n
 	}
+	if rest == "live.m3u8" && !n.ts {
+		n.kind = nameLiveMultivariant
+		return n
+	}
 	source, rest, ok := strings.Cut(rest, ".")
 	if !ok || !validID(source) {
 		return name{}
@@ -66,6 +88,10 @@ func parseName(path string) name {
 	n.source = source
 	if rest == "index.m3u8" {
 		n.kind = nameMedia
+		return n
+	}
+	if rest == "live.m3u8" && !n.ts {
+		n.kind = nameLive
 		return n
 	}
 	if hash, ok := strings.CutPrefix(rest, "init-"); ok && !n.ts {
@@ -87,14 +113,25 @@ func parseName(path string) name {
 	if !ok {
 		return name{}
 	}
+	n.kind = nameSegment
+	if inner, part, ok := strings.Cut(sequence, "."); ok && !n.ts {
+		p, ok := parseNumber(part)
+		if !ok || p > maxParts {
+			return name{}
+		}
+		n.kind, n.part, sequence = namePart, int(p), inner
+	}
 	e, ok1 := parseNumber(epoch)
 	s, ok2 := parseNumber(sequence)
 	if !ok1 || !ok2 {
 		return name{}
 	}
-	n.kind, n.epoch, n.sequence = nameSegment, int64(e), s
+	n.epoch, n.sequence = int64(e), s
 	return n
 }
+
+// maxParts is more than a segment has.
+const maxParts = 1e6
 
 // parseNumber reads a decimal as strconv writes it, below 2^63.
 func parseNumber(s string) (uint64, bool) {

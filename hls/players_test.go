@@ -41,6 +41,8 @@ func newStage(t testing.TB, config Config, sound bool) *stage {
 	if err := hub.Attach("door", "main", s.ring); err != nil {
 		t.Fatal(err)
 	}
+	// A clip is as long as what a ring keeps: the muxer must be there first.
+	await(t, func() bool { return len(s.ring.Subscribers()) == 1 })
 	server := httptest.NewServer(ended(NewHandler(hub, nil)))
 	s.url = server.URL + "/hls/door/"
 	t.Cleanup(func() {

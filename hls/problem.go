@@ -33,7 +33,7 @@ func newProblem(status int, kind, title, detail, cacheControl string) *problem {
 
 // problems are all that the handler answers.
 type problems struct {
-	unknown, gone, camera, method, notYet, notInTS, notInHLS, unsatisfied *problem
+	unknown, gone, camera, method, notYet, late, directive, notInTS, notInHLS, unsatisfied *problem
 }
 
 func newProblems() problems {
@@ -44,11 +44,14 @@ func newProblems() problems {
 		camera:      newProblem(http.StatusNotFound, "camera-not-found", "There is no such camera", "There is no camera of this id.", brief),
 		method:      newProblem(http.StatusMethodNotAllowed, "method-not-allowed", "This cannot be done here", "HLS is read with GET, HEAD and OPTIONS.", brief),
 		notYet:      newProblem(http.StatusServiceUnavailable, "camera-not-live", "The camera has not sent anything yet", "The camera has not sent anything that can be played yet. Try again in a moment.", "no-store"),
+		late:        newProblem(http.StatusServiceUnavailable, "camera-stalled", "The camera has nothing new", "The camera has not sent what was asked for in time. Try again in a moment.", "no-store"),
+		directive:   newProblem(http.StatusBadRequest, "bad-delivery-directive", "This cannot be waited for", "_HLS_msn and _HLS_part are whole numbers, given once, _HLS_part with _HLS_msn, and at most two segments ahead (RFC 8216bis 6.2.5.2).", "no-store"),
 		notInTS:     newProblem(http.StatusNotAcceptable, "codec-not-in-mpegts", "There is no MPEG-TS of this camera", "MPEG-TS is offered of H.264 and AAC only, and this camera sends another codec, such as H.265. Use /hls/{camera}/index.m3u8.", "max-age=1"),
 		notInHLS:    newProblem(http.StatusNotAcceptable, "codec-not-in-hls", "There is no HLS of this camera", "This camera sends MJPEG, which no player of HLS shows. Set its stream to H.264, or take pictures from /api/v1/cameras/{id}/snapshot.jpg.", "max-age=1"),
 		unsatisfied: newProblem(http.StatusRequestedRangeNotSatisfiable, "range-not-satisfiable", "There is nothing in this range", "The range begins beyond the end.", brief),
 	}
-	p.notYet.retryAfter = []string{"2"}
+	p.notYet.retryAfter = []string{"1"}
+	p.late.retryAfter = p.notYet.retryAfter
 	p.method.allow = []string{allowedMethods}
 	return p
 }

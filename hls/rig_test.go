@@ -162,7 +162,9 @@ type rig struct {
 	handler  http.Handler
 	line     *line // to the handler; nil: it is called
 	missed   uint64
-	checker  *conform.Checker
+	clock    time.Time
+	checker  *conform.Checker // of whole segments
+	live     *conform.Checker // of parts
 	watching bool
 
 	discontinuity uint64 // discontinuity sequence of the next run
@@ -175,24 +177,27 @@ func newRig(t testing.TB, config Config) *rig {
 	if config.Files == nil {
 		config.Files = filesOfWay()
 	}
+	r := &rig{t: t, checker: conform.New(), live: conform.New(), watching: true, clock: zero}
+	config.Now = func() time.Time { return r.clock }
 	config, err := config.withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, config: config, checker: conform.New(), watching: true}
+	r.config = config
 	pool := media.NewPool()
 	r.source = newSource(t, pool, func(f *media.Frame) {
+		if at := zero.Add(f.Track.Duration(f.DTS)); at.After(r.clock) {
+			r.clock = at
+		}
 		r.pipeline.segmenter.push(ring.Item{Frame: f, Missed: r.missed})
 		r.missed = 0
-		if r.pipeline.publish() && r.watching {
-			r.checker.Watch(r.muxer.published.Load().media.plain.data)
-		}
+		r.publish()
 	})
-	r.camera = newCamera("door")
-	r.muxer = newMuxer("door", "main", nil, &r.config, r.camera.render)
+	r.camera = newCamera("door", r.config.deflate, func() {})
+	r.muxer = newMuxer("main", nil, &r.config, r.camera)
 	r.camera.muxers.Store(&[]*Muxer{r.muxer})
 	r.start(rigEpoch)
-	r.handler = NewHandler(lookup{"door": r.camera, "new": newCamera("new"), "off": nil}, func() time.Time { return zero })
+	r.handler = NewHandler(lookup{"door": r.camera, "new": newCamera("new", r.config.deflate, func() {}), "off": nil}, config.Now)
 	t.Cleanup(func() {
 		r.pipeline.end()
 		r.source.close()
@@ -205,9 +210,47 @@ func newRig(t testing.TB, config Config) *rig {
 		for _, v := range r.checker.Violations() {
 			t.Errorf("playlist: %s", v)
 		}
+		if r.checker.Short > 0 && r.live.Loads == 0 {
+			t.Errorf("%d segments of less than half a second before a discontinuity", r.checker.Short)
+		}
+		for _, v := range r.live.Violations() {
+			t.Errorf("playlist with parts: %s", v)
+		}
 	})
 	r.line = way(t, r.handler) // it ends before the rig does
 	return r
+}
+
+// publish does what the muxer's goroutine does behind each frame.
+func (r *rig) publish() {
+	before := r.muxer.published.Load()
+	segments := r.pipeline.publish()
+	now := r.muxer.published.Load()
+	if segments && r.watching {
+		r.checker.Watch(now.media.plain.data)
+	}
+	if now.live != nil && now.live != before.live {
+		r.muxer.want(r.clock)
+		r.live.Watch(now.live.full.plain.data)
+	}
+}
+
+// goLive does what the muxer's goroutine does when somebody asks for low latency.
+func (r *rig) goLive() {
+	r.camera.want(r.clock)
+	<-r.muxer.wake
+	r.pipeline.goLive()
+	r.publish()
+}
+
+// livePlaylist is the playlist with parts as it is.
+func (r *rig) livePlaylist() *conform.Playlist {
+	r.t.Helper()
+	p, err := conform.Parse(r.muxer.published.Load().live.full.plain.data)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return p
 }
 
 // start begins a run, as after a restart of the server.
@@ -225,6 +268,9 @@ func (l lookup) Lookup(camera string) (*Camera, bool) {
 	c, known := l[camera]
 	return c, known
 }
+
+// Await implements Cameras: nothing is waited for.
+func (l lookup) Await(string) (*Place, bool) { return nil, false }
 
 func (r *rig) get(path string, headers ...string) *http.Response {
 	return r.do(http.MethodGet, path, headers...)

@@ -25,15 +25,19 @@ type segment struct {
 
 	layout        *layout
 	video, audio  []*media.Frame
-	object        // as fragmented MP4
+	object                // as fragmented MP4
+	parts         []*part // all of object, side by side
+	partTarget    time.Duration
 	duration      time.Duration
 	wall          time.Time // of the first picture, as its frame says
 	discontinuity bool      // before this segment
 
-	// Set by the window, before it is published.
+	// Set by the window, before it or its first part is published.
+	numbered bool
 	sequence uint64
 	newMap   bool
 	pdt      time.Time
+	restart  bool            // the playlist of whole segments begins a new life with it
 	counters mpegts.Counters // of its first packets
 
 	ts rendition
@@ -71,11 +75,26 @@ func (s *segment) release() {
 		o.promotion.end()
 		o.body = body{}
 	}
+	for _, p := range s.parts {
+		if o := p.sent.Load(); o != nil {
+			o.promotion.end()
+		}
+	}
 }
+
+// breaks reports whether a playlist of whole segments has a discontinuity before
+// the segment.
+func (s *segment) breaks() bool { return s.discontinuity || s.restart }
 
 // heldBytes is what the segment keeps from being freed.
 func (s *segment) heldBytes() int64 {
-	return s.object.size + s.object.promotion.size() + s.ts.size + s.ts.promotion.size()
+	n := s.object.size + s.object.promotion.size() + s.ts.size + s.ts.promotion.size()
+	for _, p := range s.parts {
+		if o := p.sent.Load(); o != nil {
+			n += o.promotion.size()
+		}
+	}
+	return n
 }
 
 func releaseFrames(frames []*media.Frame) {
@@ -93,43 +112,22 @@ func payloadBytes(frames []*media.Frame) int64 {
 	return n
 }
 
-// writeHeader makes the fragment's header and strings the frames' buffers up
-// behind it. endDTS is where the leading track goes on. The scratch room is
-// reused from one segment to the next.
-func (s *segment) writeHeader(number uint32, endDTS int64, room *scratch) {
-	room.runs = room.runs[:0]
-	if len(s.video) > 0 {
-		room.video = appendSamples(room.video[:0], s.video, endDTS)
-		room.runs = append(room.runs, run(videoTrackID, s.video[0], room.video))
-	}
-	if len(s.audio) > 0 {
-		last := s.audio[len(s.audio)-1]
-		end := last.DTS + s.layout.sound.ticks(last.Payload())
-		if len(s.video) == 0 {
-			end = endDTS
-		}
-		room.audio = appendSamples(room.audio[:0], s.audio, end)
-		room.runs = append(room.runs, run(audioTrackID, s.audio[0], room.audio))
-	}
-	head := fmp4.AppendFragment(make([]byte, 0, fmp4.FragmentSize(room.runs)), number, room.runs)
-	b := body{slices: room.slices[:0]}
-	for _, frames := range [...][]*media.Frame{s.video, s.audio} {
-		for _, f := range frames {
-			b.append(f.Payload())
-		}
-	}
-	room.slices = b.slices[:0]
-	// The header is a piece of its own: it lies elsewhere.
-	s.object.slices = append(append(make([][]byte, 0, 1+len(b.slices)), head), b.slices...)
-	s.object.size = int64(len(head)) + b.size
-	clear(b.slices)
+// scratch is what making parts needs and the next ones can use again.
+type scratch struct {
+	cuts         []cut
+	lead, follow []fmp4.Sample
+	runs         []fmp4.Run
+	heads        []byte
+	ends, counts []int // of each part: where its head ends, how many slices it has
+	slices       [][]byte
 }
 
-// scratch is what making a segment needs and the next one can use again.
-type scratch struct {
-	video, audio []fmp4.Sample
-	runs         []fmp4.Run
-	slices       [][]byte
+// trackID is that of a segment's leading track.
+func trackID(video bool) uint32 {
+	if video {
+		return videoTrackID
+	}
+	return audioTrackID
 }
 
 func run(id uint32, first *media.Frame, samples []fmp4.Sample) fmp4.Run {

@@ -38,6 +38,13 @@ type segmenter struct {
 	layout *layout // of the newest segment
 	number uint32  // of fragments
 	room   scratch
+
+	// live says that parts are cut as they come, and not when their segment ends.
+	live       bool
+	fresh      bool // a part was cut that is not published yet
+	pace       pace
+	paceAt     int           // count of pace when the part target was last held against it
+	partTarget time.Duration // 0 before the first part
 }
 
 // trackState is what is known of a track in the current epoch.
@@ -45,12 +52,19 @@ type trackState struct {
 	stream
 	lastDTS int64
 	step    int64 // ticks from one frame to the next, as last seen
+	flowing bool  // the next frame will follow the last as frames do
 }
 
 type openSegment struct {
 	active       bool
 	lead, follow []*media.Frame
 	bytes        int64
+
+	// Once its first part is cut. Frames in parts belong to the segment.
+	segment            *segment
+	sound              bool // parts have sound
+	cutLead, cutFollow int  // frames in parts
+	cutEnd             int64
 }
 
 // push takes over an item's frame.
@@ -101,6 +115,7 @@ func (s *segmenter) breakOff() {
 		s.close(s.lead.lastDTS+s.lead.step, false)
 	}
 	s.broken = true
+	s.lead.flowing = false
 }
 
 func (s *segmenter) pushLead(f *media.Frame, missed uint64) {
@@ -114,6 +129,7 @@ func (s *segmenter) pushLead(f *media.Frame, missed uint64) {
 		// with parameter sets that the init segment lacks.
 		s.awaiting = s.awaiting || f.Lost > 0 || !sameParams(f.Params, t.params)
 		if s.awaiting || !s.open.active {
+			t.flowing = false
 			s.drop(f, DropAwaitingKeyframe)
 			return
 		}
@@ -121,12 +137,15 @@ func (s *segmenter) pushLead(f *media.Frame, missed uint64) {
 		return
 	}
 	s.awaiting = false
+	t.flowing = t.flowing && f.Lost == 0 && missed == 0
 	if s.open.active {
 		switch elapsed := f.Track.Duration(f.DTS - s.open.lead[0].DTS); {
 		case !sameParams(f.Params, t.params):
 			s.close(f.DTS, false)
 			s.broken = true
 		case (missed > 0 || f.Lost > 0) && s.isHole(f, elapsed, missed):
+			s.breakOff()
+		case s.isGapInParts(f):
 			s.breakOff()
 		case elapsed >= s.config.SegmentDuration-cutTolerance(s.config.SegmentDuration):
 			s.close(f.DTS, true)
@@ -158,10 +177,20 @@ func (s *segmenter) appendLead(f *media.Frame) {
 	if len(s.open.lead) > 0 && f.Lost == 0 {
 		t.step = f.DTS - t.lastDTS
 	}
-	t.lastDTS = f.DTS
+	if t.flowing {
+		s.pace.add(f.DTS - t.lastDTS)
+	}
+	t.lastDTS, t.flowing = f.DTS, true
 	if s.tooLarge(f) {
 		s.abandon(DropOversize)
 		s.drop(f, DropOversize)
+		return
+	}
+	if s.live {
+		s.cutLive(len(s.open.lead), f.DTS)
+	}
+	if !s.open.active {
+		s.drop(f, DropParameters) // they cannot be written, as was seen only now
 		return
 	}
 	s.open.lead = append(s.open.lead, f)
@@ -181,14 +210,24 @@ func (s *segmenter) tooLarge(f *media.Frame) bool {
 	return len(s.open.lead) > 0 && f.Track.Duration(f.DTS-s.open.lead[0].DTS) > s.config.MaxSegmentDuration
 }
 
-// abandon drops the open segment. Nothing is taken until the next keyframe.
+// abandon drops the open segment, but for the parts that viewers have been told
+// of. Nothing is taken until the next keyframe.
 func (s *segmenter) abandon(reason DropReason) {
-	s.drops.add(reason, len(s.open.lead)+len(s.open.follow))
-	s.held.Add(-s.open.bytes)
-	releaseFrames(s.open.lead)
-	releaseFrames(s.open.follow)
-	s.reset()
+	lead, follow := s.open.lead[s.open.cutLead:], s.open.follow[s.open.cutFollow:]
+	s.drops.add(reason, len(lead)+len(follow))
+	for _, frames := range [...][]*media.Frame{lead, follow} {
+		n := payloadBytes(frames)
+		s.open.bytes -= n
+		s.held.Add(-n)
+		releaseFrames(frames)
+	}
+	if s.open.segment != nil {
+		s.finish()
+	} else {
+		s.reset()
+	}
 	s.broken = true
+	s.lead.flowing = false
 }
 
 func (s *segmenter) reset() {
@@ -238,12 +277,17 @@ func (s *segmenter) pushFollower(f *media.Frame) {
 
 // end releases what is open.
 func (s *segmenter) end() {
-	if s.open.active {
-		s.held.Add(-s.open.bytes)
-		releaseFrames(s.open.lead)
-		releaseFrames(s.open.follow)
-		s.reset()
+	if !s.open.active {
+		return
 	}
+	releaseFrames(s.open.lead[s.open.cutLead:])
+	releaseFrames(s.open.follow[s.open.cutFollow:])
+	if seg := s.open.segment; seg != nil {
+		s.open.bytes -= seg.object.size
+		seg.release()
+	}
+	s.held.Add(-s.open.bytes)
+	s.reset()
 }
 
 // openDuration is how long the open segment is so far.

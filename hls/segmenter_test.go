@@ -245,7 +245,7 @@ func TestPictureThatCannotBeWrittenPublishesNothing(t *testing.T) {
 	r := newRig(t, Config{})
 	r.params = &media.Params{Codec: media.CodecH264, SPS: []byte{0x67, 1}, PPS: []byte{0x68, 1}}
 	r.gops(3)
-	if r.muxer.published.Load() != nil || r.dropped(DropParameters) == 0 {
+	if r.muxer.published.Load().media != nil || r.dropped(DropParameters) == 0 {
 		t.Error("published, or not counted")
 	}
 }

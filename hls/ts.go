@@ -56,7 +56,7 @@ func (s *segment) tsPicture(f *media.Frame) mpegts.Picture {
 		PTS:           tsTime(f.Track, f.PTS),
 		DTS:           tsTime(f.Track, f.DTS),
 		Keyframe:      f.Keyframe,
-		Discontinuity: s.discontinuity && f == s.video[0],
+		Discontinuity: s.breaks() && f == s.video[0],
 		SPS:           s.layout.video.params.SPS,
 		PPS:           s.layout.video.params.PPS,
 		Data:          f.Payload(),
@@ -95,7 +95,7 @@ func (s *segment) renderTS(name string) *object {
 				payloads = append(payloads, f.Payload())
 			}
 			sound := mpegts.Sound{PTS: tsTime(frames[0].Track, frames[0].PTS), Frames: payloads,
-				Discontinuity: s.discontinuity && frames[0] == s.audio[0]}
+				Discontinuity: s.breaks() && frames[0] == s.audio[0]}
 			data = mpegts.AppendSound(data, &s.layout.program, &sound, &cc)
 		})
 		s.ts.object = newObject(body{slices: [][]byte{data}, size: int64(len(data))}, name)

@@ -23,11 +23,13 @@ type window struct {
 	listed        []*segment
 	lingering     []*segment // had once been listed, oldest first
 	counters      mpegts.Counters
+	live          liveWindow
 
 	lastEnd time.Time // PROGRAM-DATE-TIME at the end of the newest segment
 	rate    bitRate
 	fps     float64
 	buf     []byte
+	name    []byte
 }
 
 func newWindow(source string, config *Config, first numbers) *window {
@@ -38,7 +40,7 @@ func newWindow(source string, config *Config, first numbers) *window {
 func (w *window) lastDiscontinuity() uint64 {
 	last := w.discontinuity
 	for _, s := range w.listed {
-		if s.discontinuity {
+		if s.breaks() {
 			last++
 		}
 	}
@@ -80,6 +82,7 @@ func (w *window) add(segments []*segment, open time.Duration) (gone []*segment) 
 		w.listed = append(w.listed, s)
 	}
 	w.slide()
+	w.slideLive()
 	return w.expire()
 }
 
@@ -88,16 +91,26 @@ func (w *window) restart(s *segment) {
 	for len(w.listed) > 0 {
 		w.unlist()
 	}
-	s.discontinuity = true
+	s.restart = true
+}
+
+// announce gives a segment its number, which is the next. It may be far from its
+// end: viewers of parts hear of it with the first of them.
+func (w *window) announce(s *segment) {
+	if s.numbered {
+		return
+	}
+	s.numbered = true
+	s.sequence = w.next
+	s.newMap = len(w.listed) == 0 || w.listed[len(w.listed)-1].layout != s.layout
+	s.pdt = w.programTime(s)
 }
 
 func (w *window) number(s *segment) {
-	s.sequence = w.next
+	w.announce(s)
 	w.next++
 	s.object = newObject(s.object.body, string(appendSegmentName(nil, w.source, w.epoch, s.sequence, ".m4s")))
 	s.object.promotion = newPromotion(s.files, s.held, s.object.size)
-	s.newMap = len(w.listed) == 0 || w.listed[len(w.listed)-1].layout != s.layout
-	s.pdt = w.programTime(s)
 	w.lastEnd = s.pdt.Add(s.duration)
 	s.counters = w.counters
 	if s.layout.ts {
@@ -123,7 +136,11 @@ func (w *window) programTime(s *segment) time.Time {
 	if s.discontinuity || w.lastEnd.IsZero() || drift.Abs() > maxDrift {
 		return s.wall
 	}
-	limit := s.duration / maxSlew
+	duration := s.duration
+	if duration == 0 { // it is not known yet
+		duration = w.config.SegmentDuration
+	}
+	limit := duration / maxSlew
 	return w.lastEnd.Add(max(-limit, min(limit, drift)))
 }
 
@@ -154,7 +171,7 @@ func (w *window) slide() {
 // discontinuity that leaves with it is counted.
 func (w *window) unlist() {
 	s := w.listed[0]
-	if s.discontinuity {
+	if s.breaks() {
 		w.discontinuity++
 	}
 	w.lingering = append(w.lingering, s)
@@ -173,9 +190,11 @@ func (w *window) expire() (gone []*segment) {
 	}
 	for len(w.lingering) > 0 {
 		s := w.lingering[0]
-		if total-s.duration < w.config.Linger && bytes <= w.config.MaxWindowBytes {
+		lingers := total-s.duration < w.config.Linger || w.live.lists(s)
+		if lingers && bytes <= w.config.MaxWindowBytes {
 			break
 		}
+		w.live.unlist(s)
 		total -= s.duration
 		bytes -= s.object.size
 		gone = append(gone, s)
@@ -200,10 +219,9 @@ func (w *window) playlist(suffix string, maps bool, version int) *document {
 		Version: version, TargetDuration: w.target, MediaSequence: w.listed[0].sequence,
 		DiscontinuitySequence: w.discontinuity, IndependentSegments: true,
 	})
-	var name []byte
 	for i, s := range w.listed {
-		name = appendSegmentName(name[:0], w.source, w.epoch, s.sequence, suffix)
-		entry := m3u8.Segment{URI: string(name), Duration: s.duration, ProgramDateTime: s.pdt, Discontinuity: s.discontinuity}
+		w.name = appendSegmentName(w.name[:0], w.source, w.epoch, s.sequence, suffix)
+		entry := m3u8.Segment{URI: string(w.name), Duration: s.duration, ProgramDateTime: s.pdt, Discontinuity: s.breaks()}
 		if maps && (i == 0 || s.newMap) {
 			entry.MapURI = w.source + ".init-" + s.layout.init.hash + ".mp4"
 		}
@@ -212,16 +230,16 @@ func (w *window) playlist(suffix string, maps bool, version int) *document {
 	w.buf = dst
 	last := w.listed[len(w.listed)-1].sequence
 	tag := w.source + "." + strconv.FormatInt(w.epoch, 10) + "." + strconv.FormatUint(last, 10)
-	return newDocument(append([]byte(nil), dst...), tag+suffix, []string{mediaCacheControl(w.target)})
+	return newDocument(append([]byte(nil), dst...), tag+suffix, []string{mediaCacheControl(w.target)}, w.config.deflate)
 }
 
 func mediaCacheControl(target int) string {
 	return "public, max-age=" + strconv.Itoa(max(1, target/2)) + ", stale-if-error=" + strconv.Itoa(target)
 }
 
-// snapshot renders what is published.
-func (w *window) snapshot() *snapshot {
-	n := &snapshot{epoch: w.epoch, target: time.Duration(w.target) * time.Second}
+// render puts what is published of whole segments into a snapshot.
+func (w *window) render(n *snapshot) {
+	n.target = time.Duration(w.target) * time.Second
 	n.segments = make([]*segment, 0, len(w.lingering)+len(w.listed))
 	n.segments = append(append(n.segments, w.lingering...), w.listed...)
 	n.media = w.playlist(".m4s", true, 6) // RFC 8216 7: EXT-X-MAP of whole segments
@@ -229,13 +247,11 @@ func (w *window) snapshot() *snapshot {
 	for _, s := range w.listed {
 		ts = ts && s.layout.ts
 	}
+	n.ts = nil
 	if ts {
 		n.ts = w.playlist(".ts", false, 3) // RFC 8216 7: fractions in EXTINF
 	}
 	newest := w.listed[len(w.listed)-1].layout
-	n.variant = variant{
-		bandwidth: w.rate.peak, average: w.rate.average, codecs: newest.codecs, tsCodecs: newest.tsCodecs,
-		width: newest.pic.DisplayWidth(), height: newest.pic.Height, fps: w.fps, ts: ts,
-	}
-	return n
+	n.variant = newest.variant()
+	n.variant.bandwidth, n.variant.average, n.variant.fps, n.variant.ts = w.rate.peak, w.rate.average, w.fps, ts
 }

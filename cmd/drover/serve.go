@@ -84,7 +84,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	// Connections have the most of what may be open.
 	files := memfile.NewBudget(openFiles/4, c.HLS.KernelBytes)
 	hub, err := hls.New(hls.Config{
-		SegmentDuration: c.HLS.SegmentDuration, Window: c.HLS.Window, Files: files, Epochs: db, Log: logger,
+		SegmentDuration: c.HLS.SegmentDuration, Window: c.HLS.Window, PartDuration: c.HLS.PartDuration, Files: files, Epochs: db, Log: logger,
 	})
 	if err != nil {
 		return err
@@ -96,6 +96,9 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	options.Store, options.Outputs = db, []camera.Output{hub}
 	options.StateChanged = func(id, source string, state camera.State, reason string, at time.Time) {
 		events.Publish(event.Event{Time: at, Kind: event.KindCameraState, Camera: id, Source: source, State: state, Reason: reason})
+		if state == camera.StateBackoff || state == camera.StateStalled {
+			hub.Away(id, source)
+		}
 	}
 	registry, err := camera.NewRegistry(ctx, options, c.Cameras)
 	if err != nil {
@@ -167,6 +170,14 @@ func (l lookup) Lookup(id string) (*hls.Camera, bool) {
 		return c, true
 	}
 	return nil, l.registry.Known(id)
+}
+
+// Await implements hls.Cameras: a camera that is switched off is not waited for.
+func (l lookup) Await(id string) (*hls.Place, bool) {
+	if view, ok := l.registry.Get(id); !ok || view.Status.State == camera.StateDisabled {
+		return nil, false
+	}
+	return l.hub.Await(id)
 }
 
 // snapshot gathers what is counted, for metrics.

@@ -53,7 +53,7 @@ func TestDefaultsNeedNoFile(t *testing.T) {
 			ACME: ACME{Directory: "https://acme-v02.api.letsencrypt.org/directory"}},
 		Data:   Data{Dir: "./data"},
 		Log:    Log{Level: "info", Format: "text"},
-		HLS:    HLS{SegmentDuration: 2 * time.Second, Window: 5, KernelBytes: 1e9},
+		HLS:    HLS{SegmentDuration: 2 * time.Second, Window: 5, PartDuration: 200 * time.Millisecond, KernelBytes: 1e9},
 		Ring:   Ring{MaxDuration: 10 * time.Second, MaxBytes: 32e6, SubscriberFrames: 256},
 		Ingest: Ingest{DialLimit: 16, BackoffMin: time.Second, BackoffMax: time.Minute, StallTimeout: 10 * time.Second, AudioFLAC: true, IdleAfter: 30 * time.Second},
 	}

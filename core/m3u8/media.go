@@ -12,6 +12,9 @@ type Head struct {
 	MediaSequence         uint64
 	DiscontinuitySequence uint64
 	IndependentSegments   bool
+
+	// LowLatency is what a playlist with parts says besides; nil: it has none.
+	LowLatency *LowLatency
 }
 
 // Segment is one entry of a media playlist.
@@ -33,6 +36,9 @@ func AppendHead(dst []byte, h *Head) []byte {
 	dst = strconv.AppendInt(dst, int64(h.Version), 10)
 	dst = append(dst, "\n#EXT-X-TARGETDURATION:"...)
 	dst = strconv.AppendInt(dst, int64(h.TargetDuration), 10)
+	if h.LowLatency != nil {
+		dst = appendLowLatency(append(dst, '\n'), h.LowLatency)
+	}
 	dst = append(dst, "\n#EXT-X-MEDIA-SEQUENCE:"...)
 	dst = strconv.AppendUint(dst, h.MediaSequence, 10)
 	if h.DiscontinuitySequence > 0 {
@@ -47,6 +53,12 @@ func AppendHead(dst []byte, h *Head) []byte {
 
 // AppendSegment appends an entry of a media playlist.
 func AppendSegment(dst []byte, s *Segment) []byte {
+	return AppendSegmentEnd(AppendSegmentStart(dst, s), s)
+}
+
+// AppendSegmentStart appends those tags of an entry that apply to its first part
+// as well, and stand before it (RFC 8216bis 4.4.4.9).
+func AppendSegmentStart(dst []byte, s *Segment) []byte {
 	if s.Discontinuity {
 		dst = append(dst, "#EXT-X-DISCONTINUITY\n"...)
 	}
@@ -60,6 +72,11 @@ func AppendSegment(dst []byte, s *Segment) []byte {
 		dst = s.ProgramDateTime.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z")
 		dst = append(dst, '\n')
 	}
+	return dst
+}
+
+// AppendSegmentEnd appends the rest of an entry, which stands behind its parts.
+func AppendSegmentEnd(dst []byte, s *Segment) []byte {
 	if s.Gap {
 		dst = append(dst, "#EXT-X-GAP\n"...)
 	}
@@ -84,7 +101,7 @@ func AppendSeconds(dst []byte, d time.Duration) []byte {
 
 // AppendQuoted appends a quoted string. The grammar knows no escape: what may
 // not stand inside one (RFC 8216 4.2) is left out.
-func AppendQuoted(dst []byte, s string) []byte {
+func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	for i := range len(s) {
 		switch s[i] {
