@@ -1,6 +1,9 @@
 package hls
 
-import "time"
+import (
+	"net/http"
+	"time"
+)
 
 // Blocking requests wait on the snapshot's one broadcast. A request that waits
 // costs its connection and nothing else: the muxer keeps the time for all.
@@ -67,6 +70,9 @@ func (p *reply) part(m *Muxer, n *name) {
 func (p *reply) await(m *Muxer, n *snapshot, over func(*snapshot) bool) *snapshot {
 	began, broken := p.now(), n.broken
 	limit := time.Duration(0)
+	// The deadline for writing begins when there is something to write. Not every
+	// ResponseWriter has deadlines.
+	_ = http.NewResponseController(p.w).SetWriteDeadline(time.Time{})
 	for {
 		select {
 		case <-n.changed:

@@ -44,6 +44,8 @@ type watched struct {
 	hub     *Hub
 	ring    *ring.Ring
 	handler http.Handler
+	jitter  []int64 // ticks by which pictures are off their time
+	shown   int
 }
 
 func newWatched(t *testing.T, config Config) *watched {

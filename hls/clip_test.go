@@ -18,6 +18,8 @@ type clipSource struct {
 	epoch  uint64
 	tick   int64 // pictures so far, over clips
 	frames int64 // of sound so far
+
+	due func() bool // waits until a picture is due; false ends it; nil: all are
 }
 
 func newClipSource(t testing.TB, pool *media.Pool, r *ring.Ring, sound bool) *clipSource {
@@ -56,6 +58,9 @@ func (c *clipSource) play(clip *rtsptest.Clip, rounds int) {
 	for range rounds {
 		first := c.tick
 		for _, p := range clip.Pictures {
+			if c.due != nil && !c.due() {
+				return
+			}
 			dts := c.tick * 3600
 			c.tick++
 			f := c.frame(c.arenas[0], func(a *media.Arena) error {

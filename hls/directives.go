@@ -45,8 +45,10 @@ func parseDirectives(query string) (d directives, ok bool) {
 			return directives{}, false
 		}
 	}
-	// 6.2.5.2: a part without its segment is nonsense.
-	return d, d.hasMSN || !d.hasPart
+	if d.hasPart && !d.hasMSN { // 6.2.5.2: a part without its segment is nonsense
+		return directives{}, false
+	}
+	return d, true
 }
 
 // parseDirective reads a decimal-integer (RFC 8216bis 4.2).

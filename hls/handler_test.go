@@ -412,7 +412,8 @@ func (w *stoppingWriter) Write(b []byte) (int, error) {
 
 func FuzzName(f *testing.F) {
 	for _, seed := range []string{"door/index.m3u8", "door/main.index.m3u8", "door/ts/main.index.m3u8", "door/main.1790000000000.17.m4s",
-		"door/ts/main.1790000000000.17.ts", "door/main.init-0123456789abcdef.mp4", "../etc/passwd", "door/../x", "door//index.m3u8", "door/main.007.1.m4s", "door/main.-1.1.m4s"} {
+		"door/ts/main.1790000000000.17.ts", "door/main.init-0123456789abcdef.mp4", "../etc/passwd", "door/../x", "door//index.m3u8", "door/main.007.1.m4s", "door/main.-1.1.m4s",
+		"door/live.m3u8", "door/main.live.m3u8", "door/main.1790000000000.17.3.m4s", "door/ts/live.m3u8"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
@@ -432,6 +433,12 @@ func FuzzName(f *testing.F) {
 			out += n.source + ".index.m3u8"
 		case nameInit:
 			out += n.source + ".init-" + n.hash + ".mp4"
+		case nameLiveMultivariant:
+			out += "live.m3u8"
+		case nameLive:
+			out += n.source + ".live.m3u8"
+		case namePart:
+			out += string(appendPartName(nil, n.source, n.epoch, n.sequence, n.part))
 		case nameSegment:
 			suffix := ".m4s"
 			if n.ts {

@@ -1,6 +1,7 @@
 package hls
 
 import (
+	"net/http"
 	"strings"
 	"time"
 )
@@ -26,6 +27,7 @@ func (p *reply) playlist(n *name) {
 		return
 	}
 	defer place.leave()
+	_ = http.NewResponseController(p.w).SetWriteDeadline(time.Time{}) // as in await
 	timer := time.NewTimer(place.patience)
 	defer timer.Stop()
 	for {

@@ -77,8 +77,8 @@ func (p *parser) lowLatencyTag(tag, list string) error {
 			return fmt.Errorf("4.4.5.2: EXT-X-SKIP is there twice, or behind a segment")
 		}
 		p.Skipped, err = strconv.Atoi(a["SKIPPED-SEGMENTS"])
-		if err == nil && p.Skipped < 1 {
-			err = fmt.Errorf("4.4.5.2: nothing is skipped")
+		if err == nil && (p.Skipped < 1 || p.Skipped > 1e6) {
+			err = fmt.Errorf("4.4.5.2: so many are not skipped")
 		}
 	default:
 		return p.report(a)
@@ -112,7 +112,7 @@ func (p *parser) control(a map[string]string) (err error) {
 }
 
 func (p *parser) report(a map[string]string) (err error) {
-	r := Report{LastPart: -1}
+	r := RenditionReport{LastPart: -1}
 	if r.URI, err = quoted(a["URI"]); err != nil {
 		return err
 	}

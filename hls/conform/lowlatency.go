@@ -41,6 +41,10 @@ func (c *Checker) unskip(p *Playlist) bool {
 	if left < p.Control.CanSkipUntil {
 		c.Fail("6.2.5.1: a delta update leaves %v, which is less than the skip boundary of %v", left, p.Control.CanSkipUntil)
 	}
+	if p.Skipped > len(c.segments) {
+		c.Fail("6.2.5.1: a delta update leaves %d segments out, of %d that are known", p.Skipped, len(c.segments))
+		return false
+	}
 	skipped := make([]Segment, p.Skipped)
 	for i := range skipped {
 		s, known := c.segments[p.MediaSequence+uint64(i)]
@@ -274,4 +278,4 @@ func (c *Checker) checkReports(p *Playlist) {
 	}
 }
 
-func (r Report) at() string { return fmt.Sprintf("%d.%d", r.LastMSN, r.LastPart) }
+func (r RenditionReport) at() string { return fmt.Sprintf("%d.%d", r.LastMSN, r.LastPart) }

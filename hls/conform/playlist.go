@@ -25,7 +25,7 @@ type Playlist struct {
 	Open       *Segment      // parts behind the last segment; nil: none
 	Hint       string        // URI of the part that comes next
 	hints      int
-	Reports    []Report
+	Reports    []RenditionReport
 	lateTags   []string // of segments, behind their first part
 }
 
@@ -62,8 +62,8 @@ type Part struct {
 	Independent bool
 }
 
-// Report is EXT-X-RENDITION-REPORT.
-type Report struct {
+// RenditionReport is EXT-X-RENDITION-REPORT.
+type RenditionReport struct {
 	URI      string
 	LastMSN  uint64
 	LastPart int // -1: not said
@@ -135,7 +135,7 @@ func (p *parser) line(line string) (err error) {
 		}
 		p.TargetDuration, err = strconv.Atoi(value)
 	case "#EXT-X-MEDIA-SEQUENCE":
-		p.MediaSequence, err = strconv.ParseUint(value, 10, 63)
+		p.MediaSequence, err = strconv.ParseUint(value, 10, 62)
 	case "#EXT-X-DISCONTINUITY-SEQUENCE":
 		if len(p.Segments) > 0 || p.next.Discontinuity {
 			return fmt.Errorf("4.3.3.3: the discontinuity sequence is behind a segment or a discontinuity")
