@@ -1,5 +1,6 @@
 // Package hls turns a source's frames into HLS (RFC 8216) for any number of
-// viewers: fragmented MP4, and MPEG-TS for players that want it.
+// viewers: fragmented MP4, with parts for those who want low latency (RFC
+// 8216bis), and MPEG-TS for players that want it.
 //
 // A Muxer per source is the one subscriber of its ring. It cuts segments at
 // keyframes, keeps the newest of them, and publishes everything a viewer can ask
@@ -9,9 +10,35 @@
 //
 // # Memory
 //
-// A segment is a header of its own and references to the frames' own buffers,
+// A segment is headers of its own and references to the frames' own buffers,
 // which the ring and other subscribers share. Frames are released when the
 // segment has left the window and the last response that sends it is done.
+//
+// # Parts and low latency
+//
+// A segment is fragments of about 200 ms side by side. They are the parts of
+// low-latency HLS: sub-ranges of the segment, so that both have the same bytes.
+// While nobody asks for live.m3u8 the fragments are made when their segment ends,
+// and no playlist names them; the first request has them made from the open
+// segment's frames at once, and half a minute after the last request that stops.
+//
+// A part is as many whole frames as come closest to the configured duration. The
+// part target is chosen when it is first needed, from how the frames have come of
+// late, such that each part but a segment's last is 85 to 100 % of it: where
+// frames come unevenly, a part is more of them. A part is cut as soon as it is
+// long enough, when the frame behind it comes, which tells how long it is.
+//
+// While parts are cut a picture is not stretched over a hole: no part could be so
+// long. The segment ends, and the next begins behind an EXT-X-DISCONTINUITY. Nor
+// can a segment of which parts are known be dropped for being short or too large:
+// it ends with the parts it has.
+//
+// CAN-SKIP-UNTIL must be six target durations at least (4.4.3.8), which the window
+// of five segments never reaches; delta updates are offered where the configured
+// window is longer than that.
+//
+// Sources of a camera are not encodings of one target duration (6.2.4), for their
+// GOPs differ; players change between them by PROGRAM-DATE-TIME.
 //
 // # The target duration
 //
@@ -24,6 +51,20 @@
 // it and a quarter more. The media sequence and the URL go on, so that players
 // in mid-stream follow: they have played all there was, for no segment came for
 // longer than the old target promised. A target never shrinks.
+//
+// A playlist with parts has told of a segment before it is known to be too long,
+// and of pictures before they became slow. Its life ends in mid-segment: what is
+// listed goes on, the target duration doubles, or the part target becomes one
+// that holds, and parts of an earlier target are no more listed as parts. Where
+// no GOP was seen to its end yet, the target begins at twice the segment
+// duration.
+//
+// # Waiting
+//
+// A request for a part that is hinted at, or a playlist that is to come, waits for
+// the next snapshot: one channel, closed by the muxer. The muxer also keeps the
+// time for all who wait, and wakes them when the camera goes away. A request for
+// a camera that has no playlist yet waits in the Hub's lobby.
 //
 // # Holes
 //
