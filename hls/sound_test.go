@@ -189,7 +189,7 @@ func TestMJPEGIsNotInHLSAndSaysSo(t *testing.T) {
 func TestACameraWithAnMJPEGSourceBesideAnotherIsWaitedFor(t *testing.T) {
 	r := newRig(t, Config{})
 	r.muxer.unplayable.Store(true)
-	r.camera.muxers.Store(&[]*Muxer{newMuxer("door", "other", nil, &r.config, r.camera.render), r.muxer})
+	r.camera.muxers.Store(&[]*Muxer{newMuxer("other", nil, &r.config, r.camera), r.muxer})
 	if response := r.get("door/index.m3u8"); response.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("before the other source has sent anything: %s", response.Status)
 	}
