@@ -58,6 +58,7 @@ func runK6(t *testing.T, script string, wantExit int, environment ...string) k6R
 }
 
 func TestTheK6ScriptsRunAgainstALiveServer(t *testing.T) {
+	t.Parallel()
 	rack := rtsptest.Start(t, rtsptest.CameraConfig{Path: "door", AAC: true})
 	s := newServer(t, "")
 	s.addCamera("door", rack.Camera("door").URL())
@@ -96,6 +97,7 @@ func TestTheK6ScriptsRunAgainstALiveServer(t *testing.T) {
 }
 
 func TestTheK6ScriptsFailWhereTheServerDoes(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, "")
 	for script, environment := range map[string][]string{
 		"herd.js":    {"CAMERA=none", "VIEWERS=1", "DURATION=1s"},

@@ -3,6 +3,9 @@
 
 set -euo pipefail
 
+# Where servers such as nginx are, which is not in everybody's.
+PATH=$PATH:/usr/sbin
+
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 say() { printf '\033[1m==>\033[0m %s\n' "$*"; }

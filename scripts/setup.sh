@@ -37,6 +37,8 @@ want_test() {
 	want chromium chromium
 	want tsreport tstools
 	want jq jq
+	want nginx nginx
+	want varnishd varnish
 	# The race detector is the one thing here that needs a C compiler.
 	have gcc || missing+=(gcc libc6-dev)
 	[ -z "${DROVER_CAMERA_SIM:-}" ] || want_rack
