@@ -207,6 +207,29 @@ func TestAHerdBehindVarnishIsOneRequestForEachThing(t *testing.T) {
 	herdAtEdge(t, newVarnish(t, newWatchedServer(t)), "/hls/door/index.m3u8")
 }
 
+func TestLowLatencyGoesThroughEitherCache(t *testing.T) {
+	t.Parallel()
+	behind := newWatchedServer(t)
+	for name, start := range map[string]func(*testing.T, *server) *edge{"nginx": newNginx, "varnish": newVarnish} {
+		t.Run(name, func(t *testing.T) {
+			e := start(t, behind)
+			before := e.counter(doorRequests)
+			report := runK6(t, "llhls.js", -1, "BASE=http://"+e.address, "VIEWERS=10", "DURATION=5s")
+			for threshold, holds := range report.Thresholds {
+				if !holds && !aboutTime(threshold) {
+					t.Errorf("it does not hold that %s", threshold)
+				}
+			}
+			parts, reached := report.Metrics["ll_parts"].Count, e.counter(doorRequests)-before
+			t.Logf("%v parts at the edge, %d requests at Drover", parts, reached)
+			// Ten viewers wait for each part, and Varnish asks once for all.
+			if name == "varnish" && float64(reached) > 0.6*parts {
+				t.Errorf("%v parts at the edge, %d requests at Drover", parts, reached)
+			}
+		})
+	}
+}
+
 func TestNginxLetsInByGoodLinksOnly(t *testing.T) {
 	t.Parallel()
 	e := newNginx(t, newWatchedServer(t))

@@ -72,6 +72,7 @@ func TestTheK6ScriptsRunAgainstALiveServer(t *testing.T) {
 	}{
 		{"herd.js", []string{"VIEWERS=4", "DURATION=2s"}, map[string]float64{"herd_segments": 8}},
 		{"viewers.js", []string{"VIEWERS=3", "RAMP=1s", "DURATION=12s", "SESSION=10", prefix}, map[string]float64{"viewer_segments": 15, "viewer_sessions": 3}},
+		{"llhls.js", []string{"VIEWERS=3", "DURATION=4s", prefix}, map[string]float64{"ll_parts": 15}},
 		{"api.js", []string{"READERS=2", "WRITERS=1", "DURATION=2s"}, map[string]float64{"api_rounds": 4}},
 	} {
 		t.Run(strings.TrimSuffix(test.script, ".js"), func(t *testing.T) {
