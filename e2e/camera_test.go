@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"time"
 )
 
 // A cameraView is what the API says of a camera, as far as these tests look.
@@ -16,9 +17,12 @@ type cameraView struct {
 		State   string `json:"state"`
 		Error   string `json:"error"`
 		Sources []struct {
-			State      string `json:"state"`
-			Reconnects int    `json:"reconnects"`
-			Tracks     []struct {
+			State       string    `json:"state"`
+			Reconnects  int       `json:"reconnects"`
+			LastFrameAt time.Time `json:"last_frame_at"`
+			Lost        int       `json:"lost_packets"`
+			Reordered   int       `json:"reordered_packets"`
+			Tracks      []struct {
 				Codec       string `json:"codec"`
 				Width       int    `json:"width"`
 				Height      int    `json:"height"`
