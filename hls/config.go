@@ -65,6 +65,12 @@ type Config struct {
 	// up. Negative: not at all.
 	FirstWait time.Duration
 
+	// OnDemand makes a camera's HLS only while somebody asks for it: from what the
+	// ring holds at the first request, until IdleAfter (0: DefaultIdleAfter) has
+	// passed without one.
+	OnDemand  bool
+	IdleAfter time.Duration
+
 	MaxSegmentBytes    int64         // a longer segment is dropped
 	MaxSegmentDuration time.Duration // a longer segment is dropped
 	MaxWindowBytes     int64         // of one source; the oldest segments go first
@@ -89,6 +95,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.FirstWait == 0 {
 		c.FirstWait = DefaultFirstWait
+	}
+	if c.IdleAfter == 0 {
+		c.IdleAfter = DefaultIdleAfter
 	}
 	if c.Linger == 0 {
 		c.Linger = DefaultLinger

@@ -5,7 +5,7 @@ import "github.com/drover-video/drover/core/admission"
 // Demand implements admission.Meter: what a viewer of a camera asks of the server
 // is its best source.
 func (h *Hub) Demand(camera string) (admission.Demand, bool) {
-	c, ok := h.Lookup(camera)
+	c, ok := h.find(camera)
 	if !ok {
 		return admission.Demand{}, false
 	}

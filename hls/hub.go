@@ -79,7 +79,11 @@ func (h *Hub) Attach(camera, source string, r *ring.Ring) error {
 	delete(h.floors, key)
 	h.runners.Go(func() {
 		defer close(run.done)
-		next, err := m.run(ctx, floor)
+		run := m.run
+		if h.config.OnDemand {
+			run = m.runOnDemand
+		}
+		next, err := run(ctx, floor)
 		if err != nil && ctx.Err() == nil {
 			m.log.Error("no more hls", "err", err)
 		}
@@ -149,6 +153,15 @@ func (h *Hub) Close() {
 
 // Lookup implements Cameras: it knows the cameras that are attached.
 func (h *Hub) Lookup(camera string) (c *Camera, known bool) {
+	c, known = h.find(camera)
+	if known && h.config.OnDemand {
+		c.startMuxers(h.config.Now())
+	}
+	return c, known
+}
+
+// find is Lookup for those who only look.
+func (h *Hub) find(camera string) (c *Camera, known bool) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	c, known = h.cameras[camera]
@@ -166,7 +179,7 @@ func (h *Hub) Await(camera string) (*Place, bool) {
 // Away tells that a camera's source has gone away: who waits for its next part is
 // not left to wait.
 func (h *Hub) Away(camera, source string) {
-	c, ok := h.Lookup(camera)
+	c, ok := h.find(camera)
 	if !ok {
 		return
 	}
@@ -194,7 +207,7 @@ func (h *Hub) Bytes() int64 {
 
 // Viewers returns about how many viewers a camera has.
 func (h *Hub) Viewers(camera string) int {
-	c, ok := h.Lookup(camera)
+	c, ok := h.find(camera)
 	if !ok {
 		return 0
 	}
@@ -203,7 +216,7 @@ func (h *Hub) Viewers(camera string) int {
 
 // Stats returns how a camera's HLS is doing; false where it is not attached.
 func (h *Hub) Stats(camera string) (CameraStats, bool) {
-	c, ok := h.Lookup(camera)
+	c, ok := h.find(camera)
 	if !ok {
 		return CameraStats{}, false
 	}

@@ -32,13 +32,17 @@ type Muxer struct {
 	wanted atomic.Int64  // when somebody last asked for low latency, in ns of Unix time
 	wake   chan struct{} // somebody asks for low latency, and there is none
 	away   chan struct{} // the camera is gone
+
+	// Of a muxer that is made on demand.
+	askedAt atomic.Int64  // when somebody last asked for the camera, in ns of Unix time
+	start   chan struct{} // somebody asks
 }
 
 func newMuxer(source string, r *ring.Ring, config *Config, owner *Camera) *Muxer {
 	m := &Muxer{
 		source: source, ring: r, config: config, owner: owner,
 		log:  config.Log.With("camera", owner.id, "source", source),
-		wake: make(chan struct{}, 1), away: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), away: make(chan struct{}, 1), start: make(chan struct{}, 1),
 	}
 	m.published.Store(&snapshot{changed: make(chan struct{})})
 	return m
@@ -87,6 +91,9 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 			}
 			p.segmenter.push(item)
 			backlog--
+			if m.quiet() {
+				return p.window.next, nil
+			}
 		}
 		if backlog <= 0 && p.publish() {
 			ledger.used(ctx, p.window.next, p.window.lastDiscontinuity())

@@ -84,7 +84,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	// Connections have the most of what may be open.
 	files := memfile.NewBudget(openFiles/4, c.HLS.KernelBytes)
 	hub, err := hls.New(hls.Config{
-		SegmentDuration: c.HLS.SegmentDuration, Window: c.HLS.Window, PartDuration: c.HLS.PartDuration, Files: files, Epochs: db, Log: logger,
+		SegmentDuration: c.HLS.SegmentDuration, Window: c.HLS.Window, PartDuration: c.HLS.PartDuration, OnDemand: c.HLS.OnDemand, Files: files, Epochs: db, Log: logger,
 	})
 	if err != nil {
 		return err

@@ -75,6 +75,7 @@ type Auth struct {
 type HLS struct {
 	SegmentDuration time.Duration // the least; segments are cut at keyframes only
 	Window          int           // segments in the playlist
+	OnDemand        bool          // made only while somebody watches
 	PartDuration    time.Duration // of low-latency HLS, about: parts are whole frames
 	KernelBytes     int64         // most memory for what many ask for, which the kernel sends; 0: none
 

@@ -118,9 +118,9 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 		if err := k.set(k.fallback); err != nil {
 			t.Errorf("%s: its default %q %v", k.name, k.fallback, err)
 		}
-		if zero := k.fallback == "" || k.fallback == "0"; zero {
+		if zero := k.fallback == "" || k.fallback == "0" || k.fallback == "false"; zero {
 			// Off by default: any of these switches it on.
-			for _, value := range []string{"none", "a.example.org", "1"} {
+			for _, value := range []string{"none", "a.example.org", "1", "true"} {
 				if k.set(value) == nil {
 					break
 				}

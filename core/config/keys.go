@@ -44,6 +44,7 @@ func (c *Config) keys() []key {
 		{"hls.segment_duration", "2s", "least `length` of a segment; cut at keyframes only", duration(&c.HLS.SegmentDuration, 500*time.Millisecond, 30*time.Second)},
 		{"hls.window", "5", "`number` of segments in the live playlist", whole(&c.HLS.Window, 3, 100)},
 		{"hls.part_duration", "200ms", "about the `length` of a part of low-latency HLS", duration(&c.HLS.PartDuration, 50*time.Millisecond, 500*time.Millisecond)},
+		{"hls.on_demand", "false", "`whether` HLS of a camera is made only while somebody watches it", boolean(&c.HLS.OnDemand)},
 		{"hls.kernel_bytes", "1GB", "most `bytes` of segments that many ask for, which the kernel sends by itself", size(&c.HLS.KernelBytes, 0, 1e12)},
 		{"hls.max_viewers", "0", "most `viewers` at once; 0 for no limit", whole(&c.HLS.MaxViewers, 0, 1e6)},
 		{"hls.max_camera_viewers", "0", "most `viewers` of one camera at once; 0 for no limit", whole(&c.HLS.MaxCameraViewers, 0, viewer.MaxLimit)},

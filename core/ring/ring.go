@@ -172,6 +172,13 @@ func (r *Ring) Subscribers() []SubscriberStats {
 	return stats
 }
 
+// Closed reports whether Close was called.
+func (r *Ring) Closed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.closed
+}
+
 // Clear releases what the ring holds. Subscribers stay, and what they have in
 // their channels.
 func (r *Ring) Clear() {
