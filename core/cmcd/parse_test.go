@@ -18,6 +18,10 @@ func report(change func(*Report)) Report {
 
 func TestReportsAreRead(t *testing.T) {
 	for text, want := range map[string][]Report{
+		// As hls.js 1.7 writes it.
+		"bl=(0),br=(900),cid=\"door\",e=ps,mtp=(9000),sf=h,sid=\"0de95d6a-c192-45d7-b587-35f8ca31db70\",sn=3,st=l,sta=p,ts=1700000000000,v=2\n": {report(func(r *Report) {
+			r.Session, r.Number, r.State, r.Bitrate = "0de95d6a-c192-45d7-b587-35f8ca31db70", 3, Playing, 900000
+		})},
 		`e=ps,ts=1700000000000`: {report(nil)},
 		`bl=(4200),br=(3000;v 128;a),bs,cid="door",e=ps,ltc=2300,msd=812,mtp=(25400),pr=1.05,sf=h,sid="6e2fb550-c457",sn=3,sta=p,st=ll,ts=1700000000000,v=2`: {report(func(r *Report) {
 			r.Session, r.Number, r.State = "6e2fb550-c457", 3, Playing

@@ -1,7 +1,7 @@
 import { API_TIMEOUT_MS, PROBE_TIMEOUT_MS } from '../config'
 import { problemError, RequestError, UNREACHABLE } from './problem'
-import { readCamera, readCameras, readProbe } from './read'
-import type { Camera, CameraInput, ProbeResult, Transport } from './types'
+import { readCamera, readCameras, readGivenShare, readProbe, readShares } from './read'
+import type { Camera, CameraInput, GivenShare, ProbeResult, Share, Transport } from './types'
 
 const BASE = '/api/v1'
 
@@ -80,6 +80,19 @@ export async function removeCamera(id: string): Promise<void> {
 
 export async function restartCamera(id: string): Promise<void> {
   await call(`${cameraPath(id)}/restart`, { method: 'POST' })
+}
+
+export async function listShares(): Promise<Share[]> {
+  return readShares(await call('/shares'))
+}
+
+/** Makes a link. The lifetime is as the API writes times: "24h", "7d". */
+export async function addShare(camera: string, lifetime: string): Promise<GivenShare> {
+  return readGivenShare(await call('/shares', { method: 'POST', body: { camera, expires_in: lifetime } }))
+}
+
+export async function revokeShare(id: string): Promise<void> {
+  await call(`/shares/${encodeURIComponent(id)}`, { method: 'DELETE' })
 }
 
 export interface ProbeInput {

@@ -1,4 +1,4 @@
-import type { Camera, ProbeResult, Source, SourceStatus, State, Status, Track, Transport } from './types'
+import type { Camera, GivenShare, ProbeResult, Share, Source, SourceStatus, State, Status, Track, Transport } from './types'
 
 // The API's answers are read field by field: one odd field costs that field,
 // not the page.
@@ -120,4 +120,17 @@ export function readProbe(value: unknown): ProbeResult & { error: string } {
     gopSeconds: number(f.gop_seconds),
     error: text(f.error),
   }
+}
+
+function readShare(value: unknown): Share {
+  const f = fields(value)
+  return { id: text(f.id), camera: text(f.camera), name: text(f.name), expiresAt: time(f.expires_at), maxViewers: number(f.max_viewers) }
+}
+
+export function readShares(value: unknown): Share[] {
+  return list(fields(value).shares).map(readShare)
+}
+
+export function readGivenShare(value: unknown): GivenShare {
+  return { ...readShare(value), watch: text(fields(value).watch) }
 }

@@ -80,3 +80,18 @@ export interface CameraInput {
   enabled: boolean
   sources: SourceInput[]
 }
+
+/** A link to a camera that was given away and works. */
+export interface Share {
+  id: string
+  camera: string
+  name: string
+  expiresAt: Date | null
+  /** At once; 0 for no limit. */
+  maxViewers: number
+}
+
+/** A link just made, with where it leads: shown this once. */
+export interface GivenShare extends Share {
+  watch: string
+}

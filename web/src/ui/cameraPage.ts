@@ -8,6 +8,7 @@ import { DetailsPanel } from './details'
 import { h, setText, show } from './dom'
 import { icon } from './icons'
 import { PlayerView } from './player'
+import { openShareDialog } from './shareDialog'
 
 /** The page of one camera: its picture, and beside it what is known of it. */
 export class CameraPage {
@@ -19,6 +20,7 @@ export class CameraPage {
   private readonly missing = h('p', { class: 'notice', testId: 'camera-missing', attrs: { role: 'status' } })
   private readonly edit = iconButton({ label: 'Edit camera', icon: 'edit', testId: 'camera-edit', onClick: () => this.camera && this.dialogs.edit(this.camera) })
   private readonly remove = iconButton({ label: 'Remove camera', icon: 'trash', testId: 'camera-remove', onClick: () => this.camera && this.dialogs.remove(this.camera, this.onGone) })
+  private readonly share = iconButton({ label: 'Share camera', icon: 'share', testId: 'camera-share', onClick: () => this.camera && openShareDialog(this.camera) })
   private readonly player: PlayerView
   private readonly details: DetailsPanel
   private readonly unsubscribe: () => void
@@ -36,7 +38,7 @@ export class CameraPage {
     this.element = h(
       'main',
       { class: 'page camera-page', attrs: { id: 'main' } },
-      h('div', { class: 'camera-head' }, back, this.title, this.badge, this.viewers, h('span', { class: 'spacer' }), this.edit, this.remove),
+      h('div', { class: 'camera-head' }, back, this.title, this.badge, this.viewers, h('span', { class: 'spacer' }), this.share, this.edit, this.remove),
       this.missing,
       h('div', { class: 'camera-body' }, this.player.element, this.details.element),
     )
@@ -56,6 +58,7 @@ export class CameraPage {
     const gone = list !== null && !camera
     show(this.missing, gone)
     show(this.badge, camera !== null)
+    show(this.share, camera !== null)
     show(this.edit, camera !== null)
     show(this.remove, camera !== null && !camera.readOnly)
     show(this.details.element, !gone)

@@ -129,6 +129,25 @@ test('a new name alone does not touch the connection', async () => {
   })
 })
 
+test('a link is made, copied, and taken back', async () => {
+  const { mock } = harness
+  mock.shares.clear()
+  mock.add(door())
+  await harness.inPage(async (page) => {
+    await page.goto(`${mock.url}/camera/door`)
+    await page.getByTestId('camera-share').click()
+    await page.getByTestId('share-lifetime').selectOption('7d')
+    await page.getByTestId('share-make').click()
+    await waitForText(page, 'share-url', `${mock.url}/s/TOKEN/watch/door`)
+    expect(mock.requests.at(-1)).toEqual(['POST', '/shares', { camera: 'door', expires_in: '7d' }])
+    await waitForText(page, 'share', 'for 7 days more')
+    await page.getByTestId('share-revoke').click()
+    await page.getByTestId('share').waitFor({ state: 'detached' })
+    await page.getByTestId('share-url').waitFor({ state: 'detached' })
+    expect(mock.shares.size).toBe(0)
+  })
+})
+
 test('removing asks first', async () => {
   harness.mock.add(door())
   await harness.inPage(async (page) => {

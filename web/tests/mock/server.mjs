@@ -19,6 +19,8 @@ export class MockServer {
   overrides = new Map()
   /** Every request to the API with a body, as [method, path, body]. */
   requests = []
+  /** Links that were made, by id. */
+  shares = new Map()
   /** What players reported, as lines of CMCD. */
   reports = []
   /** Cameras whose HLS is away: id -> [status, headers]. */
@@ -72,6 +74,7 @@ export class MockServer {
     if (override) return json(res, ...(await override(body)))
     const [, kind, id, action] = where.split('/')
     if (kind === 'probe') return this.probe(res, body)
+    if (kind === 'shares') return this.share(req, res, body, id)
     if (kind !== 'cameras') return problem(res, 404, 'Not found', `there is nothing at ${where}`)
     if (id === undefined) return req.method === 'POST' ? this.create(res, body) : json(res, 200, { cameras: this.list() })
     const camera = this.cameras.get(id)
@@ -82,6 +85,14 @@ export class MockServer {
     if (req.method === 'DELETE') this.cameras.delete(id)
     else this.add(makeCamera({ ...camera, status: undefined, ...body }))
     return req.method === 'DELETE' ? res.writeHead(204).end() : json(res, 200, this.cameras.get(id))
+  }
+
+  share(req, res, body, id) {
+    if (req.method === 'DELETE') return res.writeHead(this.shares.delete(id) ? 204 : 404).end()
+    if (req.method === 'GET') return json(res, 200, { shares: [...this.shares.values()] })
+    const share = { id: `share${this.shares.size}`, camera: body.camera, name: '', expires_at: new Date(Date.now() + 7 * 86_400_000).toISOString(), max_viewers: 0 }
+    this.shares.set(share.id, share)
+    return json(res, 201, { ...share, token: 'TOKEN', watch: `/s/TOKEN/watch/${body.camera}` })
   }
 
   list() {
