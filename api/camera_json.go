@@ -66,7 +66,7 @@ type TLS struct {
 
 // Record says when a camera is recorded.
 type Record struct {
-	Mode     string `json:"mode" enum:"off,continuous,event"`
+	Mode     string `json:"mode" enum:"off,continuous,event" doc:"Kept for a version that records: this one does not yet"`
 	MaxAge   string `json:"max_age" example:"30d" doc:"How long recordings are kept; empty for no limit"`
 	MaxBytes int64  `json:"max_bytes" doc:"How many bytes of recordings are kept; 0 for no limit"`
 }

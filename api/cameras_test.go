@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"reflect"
 	"strings"
 	"sync"
@@ -43,8 +44,12 @@ func TestAFullBodyAddsACameraThatSurvivesARestart(t *testing.T) {
 			{"name": "main", "url": "rtsp://h/1", "username": "u", "password": "p@s#/:?%^!\"", "transport": "tcp"},
 			{"url": "rtsps://h/2"}
 		]}`)
-	// Another process opens the store.
-	again, err := store.Open(t.Context(), b.dir, time.Now)
+	// What is on disk at this moment, as after a power cut.
+	after := t.TempDir()
+	if err := os.CopyFS(after, os.DirFS(b.dir)); err != nil {
+		t.Fatal(err)
+	}
+	again, err := store.Open(t.Context(), after, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	openFiles := raiseFileLimit()
 	tcp, err := wire.Listen(ctx, c.HTTP.Address, c.HTTP.CongestionControl, c.HTTP.WriteTimeout)
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s (http.address): %w", c.HTTP.Address, err)
+		return fmt.Errorf("cannot listen on %s: %w: end what listens there, or choose another by --http.address", c.HTTP.Address, err)
 	}
 	counters := new(wire.Counters)
 	listener := wire.NewListener(tcp, c.HTTP.WriteTimeout, counters)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/config"
 )
 
@@ -30,6 +32,11 @@ func loadConfig(cmd *cobra.Command) (*config.Config, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the configuration has errors:\n%w", err)
+	}
+	for _, spec := range c.Cameras {
+		if spec.Record.Mode != camera.RecordOff {
+			fmt.Fprintf(cmd.ErrOrStderr(), "warning: cameras.%s.record: this version does not record yet: it is kept for one that does\n", spec.ID)
+		}
 	}
 	return c, nil
 }
@@ -57,8 +64,18 @@ func newCheck() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "the configuration is good: HTTP on %s, data in %s, %d cameras\n",
-				c.HTTP.Address, c.Data.Dir, len(c.Cameras))
+			protocol := "HTTP"
+			if c.HTTP.TLS.Cert != "" {
+				protocol = "HTTPS"
+				if _, err := tls.LoadX509KeyPair(c.HTTP.TLS.Cert, c.HTTP.TLS.Key); err != nil {
+					return fmt.Errorf("http.tls: %w", err)
+				}
+			}
+			if len(c.HTTP.ACME.Domains) > 0 {
+				protocol = "HTTPS"
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "the configuration is good: %s on %s, data in %s, %d cameras\n",
+				protocol, c.HTTP.Address, c.Data.Dir, len(c.Cameras))
 			return err
 		},
 	}

@@ -254,6 +254,11 @@ func parseURL(text, field string) (*url.URL, error) {
 	if u.Hostname() == "" {
 		return nil, fieldError(field, "has no host")
 	}
+	if u.User != nil && strings.ContainsRune(u.EscapedPath()+u.RawQuery, '@') {
+		// Likely a password with / or ? in it, whose rest was taken for the host and
+		// would be asked of the name server.
+		return nil, fieldError(field, "has a @ behind the host: if it is of the password, write the password percent-encoded (/ as %%2F, ? as %%3F) or give it as a field of its own; if it is of the path, write it as %%40")
+	}
 	if u.Fragment != "" || strings.Contains(text, "#") {
 		return nil, fieldError(field, "has a # in it: write it as %%23")
 	}

@@ -37,7 +37,7 @@ func (c *Config) keys() []key {
 		{"http.acme.domains", "", "`names` to get a certificate for by ACME, with commas in between", domains(&c.HTTP.ACME.Domains)},
 		{"http.acme.email", "", "`address` that the authority may write to", optional(text(&c.HTTP.ACME.Email))},
 		{"http.acme.directory", "https://acme-v02.api.letsencrypt.org/directory", "`URL` of the authority's ACME directory", httpsURL(&c.HTTP.ACME.Directory)},
-		{"data.dir", "./data", "`directory` of database and recordings", text(&c.Data.Dir)},
+		{"data.dir", "./data", "`directory` of the database", text(&c.Data.Dir)},
 		{"log.level", "info", "least `level` that is logged: debug, info, warn or error", oneOf(&c.Log.Level, "debug", "info", "warn", "error")},
 		{"log.format", "text", "`format` of the log: text or json", oneOf(&c.Log.Format, "text", "json")},
 		{"auth.mode", "", "`mode` of login: empty, or none to serve everybody off loopback too", oneOf(&c.Auth.Mode, "", "none")},

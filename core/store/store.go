@@ -21,19 +21,25 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// fileName is the database below the data directory.
-const fileName = "drover.db"
+// fileName is the database below the data directory, lockName what says that a
+// server is at work there.
+const (
+	fileName = "drover.db"
+	lockName = "drover.lock"
+)
 
 // What is wrong with a database that cannot be used.
 var (
 	ErrDamaged = errors.New("the database is damaged: put a backup in its place, or move it away to start without cameras")
 	ErrNewer   = errors.New("the database was written by a newer Drover: start that one, or put a backup in its place")
+	ErrInUse   = errors.New("another Drover runs on this directory: end it, or set data.dir to a directory of its own")
 	ErrForeign = errors.New("this is not a database of Drover: set data.dir to a directory of its own")
 )
 
 // Store is an open database. Its methods may be called by all.
 type Store struct {
 	db   *sql.DB
+	lock *os.File
 	path string
 	now  func() time.Time
 }
@@ -45,16 +51,21 @@ func Open(ctx context.Context, dir string, now func() time.Time) (*Store, error)
 	if err := prepare(dir, path); err != nil {
 		return nil, fmt.Errorf("prepare %s: %w", path, err)
 	}
+	lock, err := lock(filepath.Join(dir, lockName))
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	}
 	db, err := sql.Open("sqlite", dataSource(path))
 	if err != nil {
+		_ = lock.Close() // The first error says what is wrong.
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	db.SetMaxOpenConns(1)
 	if err := migrate(ctx, db); err != nil {
-		_ = db.Close() // The first error says what is wrong.
+		_, _ = db.Close(), lock.Close() // The first error says what is wrong.
 		return nil, fmt.Errorf("open %s: %w", path, explain(err))
 	}
-	return &Store{db: db, path: path, now: now}, nil
+	return &Store{db: db, lock: lock, path: path, now: now}, nil
 }
 
 // prepare makes directory and file, so that SQLite does not make them readable
@@ -93,7 +104,11 @@ func dataSource(path string) string {
 
 // Close closes the database.
 func (s *Store) Close() error {
-	if err := s.db.Close(); err != nil {
+	err := s.db.Close()
+	if lockErr := s.lock.Close(); err == nil && !errors.Is(lockErr, os.ErrClosed) {
+		err = lockErr
+	}
+	if err != nil {
 		return fmt.Errorf("close %s: %w", s.path, err)
 	}
 	return nil

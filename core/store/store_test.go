@@ -396,6 +396,27 @@ func TestANewerSchemaIsLeftAlone(t *testing.T) {
 	}
 }
 
+func TestOneServerAtATimeIsAtWorkOnADirectory(t *testing.T) {
+	dir := t.TempDir()
+	first, err := Open(t.Context(), dir, clock(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), dir, clock(1)); !errors.Is(err, ErrInUse) {
+		t.Errorf("a second one: %v, want ErrInUse", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(t.Context(), dir, clock(1))
+	if err != nil {
+		t.Fatalf("after the first has ended: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestAnotherProgramsDatabaseIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	db, err := sql.Open("sqlite", filepath.Join(dir, fileName))

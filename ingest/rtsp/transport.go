@@ -47,7 +47,7 @@ func (s *source) Pull(ctx context.Context, feed *camera.Feed) error {
 			if unheard(last.err) && (transport != session.Tunnel && last.transport != session.Tunnel) {
 				continue // it would begin with the conversation that failed
 			}
-			feed.Logger.Info("trying another transport", "transport", string(transport), "err", last.err)
+			feed.Logger.Debug("trying another transport", "transport", string(transport), "err", last.err)
 		}
 		err := s.pull(ctx, feed, transport, tried, i+1 < len(order))
 		if ctx.Err() != nil || !leadsOn(err) {
