@@ -6,8 +6,8 @@ import './style/form.css'
 import './style/player.css'
 import { startApp } from './app'
 import { parseRoute } from './router'
-import { PlayerView } from './ui/player'
 import { applyStoredTheme } from './ui/theme'
+import { watchPage } from './ui/watchPage'
 
 applyStoredTheme()
 const root = document.getElementById('app')
@@ -16,7 +16,7 @@ if (root) {
   if (route.page === 'watch') {
     document.title = `${route.id} - Drover`
     document.body.classList.add('bare')
-    root.append(new PlayerView(route.id, route.prefix).element)
+    root.append(watchPage(route.id, route.prefix))
   } else {
     startApp(root)
   }

@@ -50,6 +50,8 @@ function readTrack(value: unknown): Track {
     bitrateBPS: number(f.bitrate_bps),
     playable: f.playable !== false,
     reason: text(f.reason),
+    deliveredAs: text(f.delivered_as),
+    mpegts: f.mpegts === true,
   }
 }
 

@@ -15,6 +15,10 @@ export interface Track {
   playable: boolean
   /** Why it is not playable. */
   reason: string
+  /** The codec in which it is handed on, where that is another; else "". */
+  deliveredAs: string
+  /** It is in the MPEG-TS variant of HLS, too. */
+  mpegts: boolean
 }
 
 export interface SourceStatus {
@@ -78,6 +82,7 @@ export interface CameraInput {
   id: string
   name: string
   enabled: boolean
+  on_demand: boolean
   sources: SourceInput[]
 }
 

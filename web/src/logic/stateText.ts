@@ -22,7 +22,8 @@ export function stateReason(camera: Camera, nowMs: number): string {
     case 'live':
       return ''
     case 'connecting':
-      return 'Waiting for the camera’s first picture'
+      // Why the last try failed is what is of use, for as long as this one has not worked.
+      return status.error.trim() === '' ? 'Waiting for the camera’s first picture' : `Connecting again: ${status.error.trim().replace(/\.$/, '')}`
     case 'stalled':
       return sentence(status.error) || 'The camera is connected, but sends no picture'
     case 'backoff':
@@ -58,12 +59,17 @@ export function trackText(track: Track): string {
 /** What is known of a track, piece by piece. */
 export function trackParts(track: Track, withBitrate: boolean): string[] {
   return [
-    codecName(track.codec) || 'unknown codec',
+    (codecName(track.codec) || 'unknown codec') + (track.deliveredAs === '' ? '' : ` as ${codecName(track.deliveredAs)}`),
     track.width > 0 ? `${track.width}×${track.height}` : '',
     track.fps > 0 ? formatFPS(track.fps) : '',
     track.sampleRate > 0 ? formatSampleRate(track.sampleRate) : '',
     withBitrate && track.bitrateBPS > 0 ? formatBitrate(track.bitrateBPS) : '',
   ].filter(Boolean)
+}
+
+/** Whether there is MPEG-TS of a camera: what plays there is its picture, with or without its sound. */
+export function hasMPEGTS(sources: SourceStatus[]): boolean {
+  return sources.some((source) => source.tracks.some((track) => track.mpegts && isVideo(track)))
 }
 
 /** What a tile says below the name: the picture of the main source. */

@@ -4,7 +4,7 @@ import type { Camera, SourceInput } from '../api/types'
 import { proposeId, validId } from '../logic/proposeId'
 import { sentence } from '../logic/stateText'
 import { textButton } from './button'
-import { h, setText, show } from './dom'
+import { h, setText, show, uniqueId } from './dom'
 import { checkField, Field } from './field'
 import { SourceFields } from './sourceFields'
 
@@ -20,7 +20,7 @@ export interface CameraFormOptions {
 }
 
 export interface CameraForm {
-  element: HTMLFormElement
+  element: HTMLElement
   setURL: (url: string) => void
 }
 
@@ -30,12 +30,18 @@ export function cameraForm(options: CameraFormOptions): CameraForm {
 }
 
 class Form {
-  readonly element: HTMLFormElement
+  readonly element: HTMLElement
+  /**
+   * The second source's login is of a form of its own: browsers and password
+   * managers take what is in one form as one login.
+   */
+  private readonly subForm = h('form', { attrs: { id: uniqueId('sub-form'), novalidate: true, autocomplete: 'off' }, on: { submit: (event) => this.onSubmit(event) } })
   readonly main: SourceFields
   private readonly sub: SourceFields
   private readonly id: Field
   private readonly name: Field
   private readonly enabled = checkField('Enabled', 'field-enabled', 'Off: the camera is kept, but not connected')
+  private readonly onDemand = checkField('Connect only while somebody watches', 'field-on-demand', 'The first viewer waits for a few seconds')
   private readonly more = h('details', { class: 'more' })
   private readonly error = h('p', { class: 'form-error', testId: 'form-error', attrs: { role: 'alert' } })
   private readonly check: HTMLButtonElement
@@ -50,7 +56,7 @@ class Form {
     const { camera } = options
     const changed = (): void => this.onChange()
     this.main = new SourceFields({ name: camera?.sources[0]?.name ?? 'main', testPrefix: '', cameraId: camera?.id ?? null, stored: camera?.sources[0] ?? null, onChange: changed })
-    this.sub = new SourceFields({ name: camera?.sources[1]?.name ?? 'sub', testPrefix: 'sub-', cameraId: camera?.id ?? null, stored: camera?.sources[1] ?? null, onChange: changed })
+    this.sub = new SourceFields({ name: camera?.sources[1]?.name ?? 'sub', testPrefix: 'sub-', cameraId: camera?.id ?? null, stored: camera?.sources[1] ?? null, formId: this.subForm.id, onChange: changed })
     this.id = new Field({
       label: 'Id',
       testId: 'field-id',
@@ -66,11 +72,11 @@ class Form {
     this.onChange()
   }
 
-  private build(): HTMLFormElement {
+  private build(): HTMLElement {
     const { camera, onCancel, big } = this.options
     this.more.append(
-      h('summary', { text: 'More settings: transport, second source', testId: 'more-summary' }),
-      h('div', { class: 'more-body' }, this.main.transport.element, this.enabled.element, ...this.subFields()),
+      h('summary', { text: 'More settings: transport, on demand, second source', testId: 'more-summary' }),
+      h('div', { class: 'more-body' }, this.main.transport.element, this.enabled.element, this.onDemand.element, ...this.subFields()),
     )
     const identity = h('div', { class: 'field-pair' }, this.id.element, this.name.element)
     const cancel = onCancel ? textButton({ label: 'Cancel', testId: 'cancel-button', onClick: onCancel }) : null
@@ -81,7 +87,8 @@ class Form {
           text: 'This camera comes from the configuration file. Change it there, then restart Drover.',
         })
       : null
-    return h(
+    this.subForm.hidden = true
+    const form = h(
       'form',
       {
         class: big ? 'camera-form big' : 'camera-form',
@@ -98,6 +105,7 @@ class Form {
       this.error,
       h('div', { class: 'form-buttons' }, cancel, h('span', { class: 'spacer' }), ...(camera?.readOnly ? [] : [this.save, this.check])),
     )
+    return h('div', {}, form, this.subForm)
   }
 
   private subFields(): HTMLElement[] {
@@ -112,12 +120,13 @@ class Form {
   private fill(): void {
     const { camera } = this.options
     this.enabled.input.checked = camera?.enabled ?? true
+    this.onDemand.input.checked = camera?.onDemand ?? false
     show(this.error, false)
     if (!camera) return
     this.id.value = camera.id
     this.id.input.readOnly = true
     this.name.value = camera.name
-    this.more.open = !camera.enabled || camera.sources.length > 1
+    this.more.open = !camera.enabled || camera.onDemand || camera.sources.length > 1
     if (camera.readOnly) {
       for (const control of this.element.querySelectorAll('input, select')) control.setAttribute('disabled', '')
     }
@@ -192,7 +201,7 @@ class Form {
 
   private send(): Promise<Camera> {
     const { camera } = this.options
-    const common = { name: this.name.value.trim(), enabled: this.enabled.input.checked }
+    const common = { name: this.name.value.trim(), enabled: this.enabled.input.checked, on_demand: this.onDemand.input.checked }
     if (!camera) return addCamera({ id: this.id.value, ...common, sources: this.sources() })
     // Sources that are sent may be connected anew: not for a new name.
     const same = camera.sources.length < 2 === this.sub.isEmpty && !this.used().some((source) => source.isChanged)
@@ -209,6 +218,11 @@ class Form {
   }
 
   private showProblem(err: RequestError): void {
+    if (err.status === 409 && !this.options.camera) {
+      this.id.setError('There is already a camera with this id: choose another id')
+      this.id.input.focus()
+      return
+    }
     const rest: string[] = []
     let inFields = false
     for (const { field, reason } of err.fields) {
@@ -217,7 +231,6 @@ class Form {
       if (target) target.setError(sentence(reason))
       else rest.push(field === '' ? reason : `${field}: ${reason}`)
     }
-    if (err.status === 409 && !this.options.camera) this.id.setError('Choose another id')
     // What stands at its field need not be said twice.
     this.setError(inFields ? [err.title, ...rest].join('. ') : sentence(err.message))
   }

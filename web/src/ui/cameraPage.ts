@@ -32,8 +32,8 @@ export class CameraPage {
     private readonly dialogs: CameraDialogs,
     private readonly onGone: () => void,
   ) {
-    this.player = new PlayerView(id)
     this.details = new DetailsPanel(id)
+    this.player = new PlayerView(id, '', (text) => this.details.setSaid(text))
     const back = h('a', { class: 'icon-button', testId: 'back', attrs: { href: '/', 'data-link': true, 'aria-label': 'All cameras', title: 'All cameras' } }, icon('back'))
     this.element = h(
       'main',
@@ -63,17 +63,19 @@ export class CameraPage {
     show(this.remove, camera !== null && !camera.readOnly)
     show(this.details.element, !gone)
     setText(this.missing, gone ? `There is no camera “${this.id}”. This page plays as soon as there is one.` : '')
-    this.player.setCameraReason(camera ? stateReason(camera, Date.now()) : '')
-    if (camera) this.show(camera)
+    const nowMs = Date.now()
+    const reason = camera ? stateReason(camera, nowMs) : ''
+    this.player.setCameraReason(reason)
+    if (camera) this.show(camera, reason, nowMs)
   }
 
-  private show(camera: Camera): void {
+  private show(camera: Camera, reason: string, nowMs: number): void {
     const name = camera.name || camera.id
     setText(this.title, name)
     document.title = `${name} - Drover`
     setText(this.word, stateWord(camera.status.state))
     this.badge.dataset.state = camera.status.state
     setText(this.viewers, camera.status.viewers > 0 ? plural(camera.status.viewers, 'viewer') : '')
-    this.details.update(camera, Date.now())
+    this.details.update(camera, reason, nowMs)
   }
 }

@@ -1,8 +1,8 @@
 import { restartCamera } from '../api/client'
 import type { Camera, SourceStatus } from '../api/types'
 import { formatAgo, formatSeconds, plural } from '../logic/format'
-import { stateReason, stateWord } from '../logic/stateText'
-import { playlistPath, watchPath } from '../player/playlistURL'
+import { hasMPEGTS, stateWord } from '../logic/stateText'
+import { mpegtsPath, playlistPath, watchPath } from '../player/playlistURL'
 import { textButton } from './button'
 import { copyRow } from './copyRow'
 import { h, setText, show } from './dom'
@@ -16,10 +16,15 @@ export class DetailsPanel {
   private readonly viewers = h('p', { class: 'details-viewers', testId: 'details-viewers' })
   private readonly restart: HTMLButtonElement
   private readonly restartResult = h('p', { class: 'field-hint', attrs: { role: 'status' } })
+  private readonly mpegts: HTMLElement
   private shown = ''
+  private said = ''
 
   constructor(private readonly cameraId: string) {
     this.restart = textButton({ label: 'Reconnect now', icon: 'restart', testId: 'reconnect-now', onClick: () => void this.reconnect() })
+    this.mpegts = copyRow('MPEG-TS', location.origin + mpegtsPath(cameraId), 'mpegts-url')
+    show(this.mpegts, false)
+    show(this.reason, false)
     this.element = h(
       'section',
       { class: 'details', testId: 'details', attrs: { 'aria-label': 'Details' } },
@@ -28,23 +33,35 @@ export class DetailsPanel {
       this.sources,
       h('h2', { text: 'Addresses' }),
       copyRow('Playlist', location.origin + playlistPath(cameraId), 'playlist-url'),
+      this.mpegts,
       copyRow('Player page', location.origin + watchPath(cameraId), 'watch-url'),
       h('div', { class: 'details-actions' }, this.restart, this.restartResult),
     )
   }
 
-  update(camera: Camera, nowMs: number): void {
-    const reason = stateReason(camera, nowMs)
+  /** What the picture beside this says already, and need not be said again. */
+  setSaid(text: string): void {
+    this.said = text
+    this.showReason()
+  }
+
+  update(camera: Camera, reason: string, nowMs: number): void {
     setText(this.reason, reason)
-    show(this.reason, reason !== '')
+    this.showReason()
+    show(this.mpegts, hasMPEGTS(camera.status.sources))
     show(this.restart, camera.enabled)
     setText(this.viewers, plural(camera.status.viewers, 'viewer'))
-    const blocks = camera.status.sources.map((source) => sourceBlock(source, nowMs))
+    const blocks = camera.status.sources.map((source) => sourceBlock(source, camera.status.error, nowMs))
     // Rebuilt only when it reads differently, so that a selected text stays selected.
     const text = blocks.map((block) => block.textContent).join('\n')
     if (text === this.shown) return
     this.shown = text
     this.sources.replaceChildren(...blocks)
+  }
+
+  private showReason(): void {
+    const reason = this.reason.textContent
+    show(this.reason, reason !== '' && reason !== this.said)
   }
 
   private async reconnect(): Promise<void> {
@@ -60,13 +77,14 @@ export class DetailsPanel {
   }
 }
 
-function sourceBlock(source: SourceStatus, nowMs: number): HTMLElement {
+/** An error that is said of the whole camera is not said of its source again. */
+function sourceBlock(source: SourceStatus, cameraError: string, nowMs: number): HTMLElement {
   const facts: [string, string][] = []
   if (source.transport !== '') facts.push(['Transport', source.transport.toUpperCase()])
   if (source.gopSeconds > 0) facts.push(['GOP', formatSeconds(source.gopSeconds)])
   if (source.lastFrameAt) facts.push(['Last frame', formatAgo(source.lastFrameAt, nowMs)])
   facts.push(['Reconnects', String(source.reconnects)], ['Lost packets', String(source.lostPackets)])
-  if (source.error !== '' && source.state !== 'live') facts.push(['Error', source.error])
+  if (source.error !== '' && source.error !== cameraError && source.state !== 'live') facts.push(['Error', source.error])
   const list = h('dl', { class: 'facts' })
   for (const [term, value] of facts) list.append(h('div', {}, h('dt', { text: term }), h('dd', { text: value })))
   return h(

@@ -8,6 +8,8 @@ interface FieldOptions {
   hint?: string
   /** For browsers and password managers. */
   autocomplete?: string
+  /** The id of the form that it belongs to, where that is not the one around it. */
+  formId?: string | undefined
   onInput?: () => void
 }
 
@@ -29,6 +31,7 @@ export class Field {
         type: options.type ?? 'text',
         placeholder: options.placeholder,
         autocomplete: options.autocomplete ?? 'off',
+        form: options.formId,
         autocapitalize: 'none',
         spellcheck: 'false',
         'aria-describedby': `${id}-error ${id}-hint`,

@@ -31,7 +31,12 @@ export class PlayerView {
   private cameraReason = ''
   private hideTimer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(cameraId: string, prefix = '') {
+  constructor(
+    cameraId: string,
+    prefix = '',
+    /** Told what stands on the picture, each time that is drawn; "" for nothing. */
+    private readonly onMessage: (text: string) => void = () => {},
+  ) {
     const controls = h('div', { class: 'controls' }, this.playPause, this.live, this.latency, h('span', { class: 'spacer' }), this.quality, this.mute, this.pip, this.fullscreen)
     this.element = h(
       'div',
@@ -55,6 +60,11 @@ export class PlayerView {
     show(this.quality, false)
     this.listen()
     this.player.start()
+  }
+
+  /** Nothing keeps it from playing. */
+  get isPlaying(): boolean {
+    return this.status.kind === 'playing'
   }
 
   /** Why the camera itself has no picture, from the API; "" if it has one. */
@@ -121,14 +131,17 @@ export class PlayerView {
     else if (status.kind === 'waiting' && !playsOn) {
       text = this.cameraReason || status.reason
       const seconds = Math.ceil((status.retryAtMs - Date.now()) / 1000)
-      hint = seconds > 0 ? `Trying again in ${seconds} s` : 'Trying again…'
+      // Until the camera is back, the player's own tries are nobody's concern.
+      if (this.cameraReason === '') hint = seconds > 0 ? `Trying again in ${seconds} s` : 'Trying again…'
     } else if (status.kind === 'loading') text = this.cameraReason || 'Loading…'
     else if (status.kind === 'buffering') text = this.cameraReason || 'Waiting for the next picture…'
     setText(this.messageText, text)
     // The countdown is for eyes: a screen reader would speak it each second.
     this.messageHint.setAttribute('aria-hidden', 'true')
     setText(this.messageHint, hint)
-    show(this.message, text !== '' && !(status.kind === 'buffering' && this.player.paused))
+    const visible = text !== '' && !(status.kind === 'buffering' && this.player.paused)
+    show(this.message, visible)
+    this.onMessage(visible ? text : '')
     show(this.spinner, status.kind !== 'unsupported')
     this.element.dataset.state = status.kind
   }

@@ -19,6 +19,8 @@ export interface SourceFieldsOptions {
   /** In front of each data-testid: "" for the main source, "sub-" for the second. */
   testPrefix: string
   stored: Source | null
+  /** The form of the fields, where that is not the one around them. */
+  formId?: string
   onChange: () => void
 }
 
@@ -34,25 +36,27 @@ export class SourceFields {
   private probed = ''
 
   constructor(private readonly options: SourceFieldsOptions) {
-    const { testPrefix, stored } = options
+    const { testPrefix, stored, formId } = options
     const changed = (): void => this.onEdit()
     this.url = new Field({
       label: 'RTSP URL',
       testId: `field-${testPrefix}url`,
       type: 'url',
       placeholder: 'rtsp://192.168.1.20/stream1',
+      formId,
       onInput: changed,
     })
     this.url.input.inputMode = 'url'
     this.url.input.addEventListener('change', () => this.takeLoginOut())
     this.url.input.addEventListener('paste', () => setTimeout(() => this.takeLoginOut()))
-    this.username = new Field({ label: 'User name', testId: `field-${testPrefix}username`, placeholder: 'none', onInput: changed })
+    this.username = new Field({ label: 'User name', testId: `field-${testPrefix}username`, placeholder: 'none', formId, onInput: changed })
     this.password = new Field({
       label: 'Password',
       testId: `field-${testPrefix}password`,
       type: 'password',
       autocomplete: 'new-password',
       placeholder: stored?.hasPassword ? 'unchanged' : 'none',
+      formId,
       onInput: changed,
     })
     this.transport = selectField('Transport', `field-${testPrefix}transport`, TRANSPORTS, changed)

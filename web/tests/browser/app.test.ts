@@ -30,6 +30,7 @@ test('from the empty page to a picture: probe, add, tile, player, and on after a
       id: 'door',
       name: '',
       enabled: true,
+      on_demand: false,
       sources: [{ name: 'main', url: 'rtsp://127.0.0.1:8554/door', username: 'admin', password: 'p@ss/word', transport: 'auto' }],
     })
     await waitForMotion(page, 'tile-video')
@@ -85,6 +86,25 @@ test('what the server refuses stands at its field', async () => {
   })
 })
 
+test('an id that is taken is said at its field, and to people', async () => {
+  harness.mock.add(door())
+  await harness.inPage(async (page) => {
+    const complaints: string[] = []
+    page.on('console', (message) => void (message.text().startsWith('[DOM]') && complaints.push(message.text())))
+    await page.goto(harness.mock.url)
+    await page.getByTestId('add-camera').click()
+    await page.getByTestId('field-url').fill('rtsp://127.0.0.1:8554/yard')
+    await page.getByTestId('field-id').fill('door')
+    await page.getByTestId('more-summary').click()
+    await page.getByTestId('field-on-demand').check()
+    await page.getByTestId('save-button').click()
+    await waitForText(page, 'field-id-error', 'There is already a camera with this id: choose another id')
+    expect(await page.getByTestId('form-error').isVisible()).toBe(false)
+    expect(harness.mock.requests.at(-1)?.[2]).toMatchObject({ on_demand: true })
+    expect(complaints).toEqual([])
+  })
+})
+
 test('an edit keeps the password that it does not know, and probes with the stored one', async () => {
   harness.mock.add(door({ url: undefined, sources: [{ url: 'rtsp://127.0.0.1:8554/door', username: 'admin', password: 'x' }] }))
   await harness.inPage(async (page) => {
@@ -107,6 +127,7 @@ test('an edit keeps the password that it does not know, and probes with the stor
         {
           name: 'Porch',
           enabled: true,
+          on_demand: false,
           sources: [
             { name: 'main', url: 'rtsp://127.0.0.1:8554/door', username: 'admin', transport: 'auto' },
             { name: 'sub', url: 'rtsp://127.0.0.1:8554/yard', username: '', transport: 'auto' },
@@ -125,7 +146,7 @@ test('a new name alone does not touch the connection', async () => {
     await page.getByTestId('field-name').fill('Porch')
     await page.getByTestId('save-button').click()
     await waitForText(page, 'tile-name', 'Porch')
-    expect(harness.mock.requests).toEqual([['PATCH', '/cameras/door', { name: 'Porch', enabled: true }]])
+    expect(harness.mock.requests).toEqual([['PATCH', '/cameras/door', { name: 'Porch', enabled: true, on_demand: false }]])
   })
 })
 
@@ -183,6 +204,20 @@ test('a camera in back-off says why and when it is tried again', async () => {
     await waitForText(page, 'tile-state', 'Backoff')
     await waitForText(page, 'tile-message', /The camera refuses the connection\. Next try in \d+ s/)
   })
+})
+
+test('beside its picture, a camera in back-off is explained once', async () => {
+  harness.mock.add(backoffCamera('gate', 'Gate', 'the camera refuses the connection', 40))
+  harness.mock.absent.set('gate', [503, { 'Retry-After': '1' }])
+  await harness.inPage(async (page) => {
+    for (const where of ['camera', 'watch']) {
+      await page.goto(`${harness.mock.url}/${where}/gate`)
+      await waitForText(page, 'player-message', /The camera refuses the connection\. Next try in \d+ s/)
+      expect((await page.locator('body').innerText()).match(/refuses the connection/g)).toHaveLength(1)
+      expect(await page.getByTestId('player-hint').innerText()).toBe('')
+    }
+  })
+  harness.mock.absent.clear()
 })
 
 test('H.265 is explained where the browser cannot play it', async () => {

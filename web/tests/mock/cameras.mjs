@@ -1,8 +1,8 @@
 // The cameras of the mock server, in memory, as the API shows them.
 
-const video = (codec, width, height, fps, bitrate_bps) => ({ codec, width, height, fps, bitrate_bps, playable: true })
-const AAC = { codec: 'AAC', sample_rate: 48000, bitrate_bps: 64000, playable: true }
-const PCMA = { codec: 'PCMA', sample_rate: 8000, playable: false, reason: 'PCMA has no place in HLS' }
+const video = (codec, width, height, fps, bitrate_bps) => ({ codec, width, height, fps, bitrate_bps, playable: true, mpegts: codec === 'H264' })
+const AAC = { codec: 'AAC', sample_rate: 48000, bitrate_bps: 64000, playable: true, mpegts: true }
+const PCMA = { codec: 'PCMA', sample_rate: 8000, playable: true, delivered_as: 'FLAC' }
 
 /** What the simulated cameras offer, by the last word of their URL's path. */
 const OFFERS = {
@@ -24,7 +24,7 @@ export function makeCamera(spec) {
     id: spec.id,
     name: spec.name ?? '',
     enabled: spec.enabled ?? true,
-    on_demand: false,
+    on_demand: spec.on_demand ?? false,
     origin: spec.origin ?? 'api',
     read_only: spec.origin === 'file',
     sources: sources.map(({ name, url, username, password, transport }, i) => ({

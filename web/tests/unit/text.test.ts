@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readCamera } from '../../src/api/read'
 import { formatAgo, formatBitrate, formatFPS, formatSeconds, plural } from '../../src/logic/format'
-import { pictureText, stateReason, stateWord } from '../../src/logic/stateText'
+import { hasMPEGTS, pictureText, stateReason, stateWord, trackText } from '../../src/logic/stateText'
 import { parseRoute } from '../../src/router'
 
 const now = Date.parse('2026-01-02T03:04:05Z')
@@ -13,6 +13,8 @@ function cameraIn(state: string, more: object = {}) {
 test.each([
   ['live', {}, ''],
   ['connecting', {}, 'Waiting for the camera’s first picture'],
+  ['connecting', { error: 'the camera refuses the connection.' }, 'Connecting again: the camera refuses the connection'],
+  ['connecting', { sources: [{ error: 'no route' }] }, 'Connecting again: no route'],
   ['stalled', {}, 'The camera is connected, but sends no picture'],
   ['backoff', { error: 'connect: refused.' }, 'Connect: refused'],
   ['backoff', { error: 'refused', next_try_at: '2026-01-02T03:04:17Z' }, 'Refused. Next try in 12 s'],
@@ -34,6 +36,19 @@ test('a tile names the picture, not the sound', () => {
     sources: [{ tracks: [{ codec: 'AAC', sample_rate: 48000 }, { codec: 'H264', width: 1920, height: 1080, fps: 29.97 }] }],
   })
   expect(pictureText(camera.status.sources)).toBe('H.264 · 1920×1080 · 29.97 fps')
+})
+
+test('a track says in what codec it is handed on', () => {
+  const camera = cameraIn('live', { sources: [{ tracks: [{ codec: 'PCMA', sample_rate: 8000, delivered_as: 'FLAC' }] }] })
+  expect(camera.status.sources[0]?.tracks.map(trackText)).toEqual(['PCMA as FLAC · 8 kHz'])
+})
+
+test.each([
+  ['a picture that is in it', [{ codec: 'H264', mpegts: true }], true],
+  ['sound alone', [{ codec: 'H265', mpegts: false }, { codec: 'AAC', mpegts: true }], false],
+  ['a server that does not say', [{ codec: 'H264' }], false],
+])('MPEG-TS is offered of %s: %s', (_, tracks, offered) => {
+  expect(hasMPEGTS(cameraIn('live', { sources: [{ tracks }] }).status.sources)).toBe(offered)
 })
 
 test('numbers read as people write them', () => {
