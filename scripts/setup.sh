@@ -14,11 +14,23 @@ check_go() {
 
 go_wanted() { awk '$1 == "go" { print $2 }' "$root/go.mod"; }
 
+# Node's versions that the web app's tools run with, as their packages say it.
+node_wanted="20.19 or a newer 20, or 22.12 or newer"
+
 check_node() {
-	have node && have npm || fail "Node is missing: install Node 20 or newer, with npm, from https://nodejs.org/"
-	local major
-	major=$(node --version | sed 's/^v//; s/\..*//')
-	[ "$major" -ge 20 ] || fail "Node $(node --version) is too old: Node 20 or newer builds the web app"
+	have node && have npm || fail "Node is missing: install Node $node_wanted, with npm, from https://nodejs.org/"
+	node_suits "$(node --version)" || fail "Node $(node --version) cannot build the web app: install Node $node_wanted from https://nodejs.org/"
+}
+
+# node_suits VERSION: v20.19.0, for example.
+node_suits() {
+	local major minor
+	IFS=. read -r major minor _ <<<"${1#v}"
+	case $major in
+	20) [ "$minor" -ge 19 ] ;;
+	22) [ "$minor" -ge 12 ] ;;
+	*) [ "$major" -gt 22 ] ;;
+	esac
 }
 
 missing=()
