@@ -101,10 +101,10 @@ func TestTheK6ScriptsFailWhereTheServerDoes(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "")
 	for script, environment := range map[string][]string{
-		"herd.js":    {"CAMERA=none", "VIEWERS=1", "DURATION=1s"},
-		"viewers.js": {"CAMERA=none", "VIEWERS=1", "RAMP=100ms", "DURATION=1s"},
-		"llhls.js":   {"CAMERA=none", "VIEWERS=1", "DURATION=1s"},
-		"api.js":     {"READERS=1", "WRITERS=1", "DURATION=1s"},
+		"herd.js":    {"CAMERA=none", "VIEWERS=1", "DURATION=6s"},
+		"viewers.js": {"CAMERA=none", "VIEWERS=1", "RAMP=100ms", "DURATION=6s"},
+		"llhls.js":   {"CAMERA=none", "VIEWERS=1", "DURATION=6s"},
+		"api.js":     {"READERS=1", "WRITERS=1", "DURATION=6s"},
 	} {
 		t.Run(strings.TrimSuffix(script, ".js"), func(t *testing.T) {
 			base := "BASE=http://" + s.address
