@@ -1,6 +1,14 @@
-// Herd is a crowd of viewers: each has a keep-alive HTTP/1.1 connection, asks for
-// the playlist of one camera every two seconds and fetches each new segment once,
-// as players do. It reports what they saw.
+// Herd is a crowd of viewers, each with a keep-alive HTTP/1.1 connection. It
+// reports what they saw. There are three kinds:
+//
+//   - paced, as players are: the playlist of a camera every two seconds, and each
+//     new segment once;
+//   - fast: the playlist and its newest segment, again and again as fast as they
+//     are served;
+//   - repeat: the URL itself, again and again.
+//
+// The bodies of segments stay in the kernel, so that the herd measures the server
+// and not itself.
 //
 //	go run ./benchmarks/herd -url http://127.0.0.1:8090/hls/door/index.m3u8 \
 //	    -viewers 1000 -duration 70s -pid "$(pgrep -x drover)"
@@ -34,10 +42,21 @@ type options struct {
 	viewers  int
 	duration time.Duration
 	ramp     time.Duration
+	warmup   time.Duration
+	mode     mode
 	poll     time.Duration
 	pid      int
 	json     bool
 }
+
+// mode is what viewers do.
+type mode string
+
+const (
+	modePaced  mode = "paced"
+	modeFast   mode = "fast"
+	modeRepeat mode = "repeat"
+)
 
 func main() {
 	o, err := parseOptions(os.Args[1:])
@@ -68,6 +87,8 @@ func parseOptions(args []string) (options, error) {
 	flags.IntVar(&o.viewers, "viewers", 1000, "how many watch")
 	flags.DurationVar(&o.duration, "duration", 70*time.Second, "how long, the ramp included")
 	flags.DurationVar(&o.ramp, "ramp", 10*time.Second, "over how long they arrive")
+	flags.DurationVar(&o.warmup, "warmup", 0, "what is asked for before this time is not reported")
+	flags.StringVar((*string)(&o.mode), "mode", string(modePaced), "what viewers do: paced, fast or repeat")
 	flags.DurationVar(&o.poll, "poll", 2*time.Second, "how often each asks for the playlist")
 	flags.IntVar(&o.pid, "pid", 0, "the server's process, whose memory and CPU are reported too")
 	flags.BoolVar(&o.json, "json", false, "print the report as JSON")
@@ -87,6 +108,10 @@ func parseOptions(args []string) (options, error) {
 		return o, fmt.Errorf("-duration: must be above 0 and at most %v", maxDuration)
 	case o.ramp < 0 || o.ramp > o.duration:
 		return o, errors.New("-ramp: must be 0 to the duration")
+	case o.warmup < 0 || o.warmup >= o.duration:
+		return o, errors.New("-warmup: must be shorter than the duration")
+	case o.mode != modePaced && o.mode != modeFast && o.mode != modeRepeat:
+		return o, errors.New("-mode: must be paced, fast or repeat")
 	case o.poll < 100*time.Millisecond:
 		return o, errors.New("-poll: must be at least 100ms")
 	case o.pid < 0:
@@ -107,9 +132,10 @@ func addressOf(u *url.URL) string {
 func run(ctx context.Context, o options) report {
 	ctx, cancel := context.WithTimeout(ctx, o.duration)
 	defer cancel()
-	tally := newTally()
+	tally, warm := newTally(), newTally()
 	scratch := make([]byte, discardBytes)
 	started := time.Now()
+	usage := watchUsage(ctx, o)
 	var crowd sync.WaitGroup
 	for i := range o.viewers {
 		crowd.Go(func() {
@@ -126,11 +152,20 @@ func run(ctx context.Context, o options) report {
 				poll:  o.poll,
 				stall: max(10*time.Second, 5*o.poll),
 				tally: tally,
+				warm:  warm,
+				from:  started.Add(o.warmup),
 			}
-			v.run(ctx)
+			switch o.mode {
+			case modeFast:
+				v.fast(ctx)
+			case modeRepeat:
+				v.repeat(ctx)
+			default:
+				v.run(ctx)
+			}
 		})
 	}
 	samples := watchServer(ctx, o.pid, started, tally)
 	crowd.Wait()
-	return newReport(o, tally, time.Since(started), samples)
+	return newReport(o, tally, time.Since(started)-o.warmup, samples, <-usage)
 }

@@ -23,6 +23,7 @@ type report struct {
 	Failures map[string]uint64 `json:"failures"`
 	Examples map[string]string `json:"examples,omitempty"`
 	Server   []sample          `json:"server,omitempty"`
+	Usage    *usage            `json:"usage,omitempty"`
 }
 
 // A kindReport is of the requests of one kind that were answered in full.
@@ -38,10 +39,10 @@ type kindReport struct {
 }
 
 // newReport sums a tally up; all viewers have left.
-func newReport(o options, t *tally, took time.Duration, samples []sample) report {
+func newReport(o options, t *tally, took time.Duration, samples []sample, used *usage) report {
 	r := report{
 		URL: o.url.Redacted(), Viewers: o.viewers, Seconds: took.Seconds(),
-		Requests: t.asked.Load(), Failures: t.failures, Examples: t.example, Server: samples,
+		Requests: t.asked.Load(), Failures: t.failures, Examples: t.example, Server: samples, Usage: used,
 	}
 	for k := range kindCount {
 		l := &t.latencies[k]
@@ -79,6 +80,10 @@ func (r report) print(w io.Writer) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Failures)) {
 		fmt.Fprintf(&text, "\nfailed: %s, %d times (%s)", name, r.Failures[name], r.Examples[name])
+	}
+	if r.Usage != nil {
+		fmt.Fprintf(&text, "\nthe server used %.3f s of CPU in %.1f s: %.3f s per GB, %.1f us per request\n",
+			r.Usage.CPUSeconds, r.Usage.Seconds, r.Usage.CPUSeconds/(float64(r.Bytes)/1e9), r.Usage.CPUSeconds*1e6/float64(r.Requests))
 	}
 	if len(r.Server) > 0 {
 		fmt.Fprintln(&text, "\nthe server's process:")

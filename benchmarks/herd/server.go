@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -56,4 +57,39 @@ func takeSample(pid int, started time.Time, t *tally) (sample, error) {
 		return sample{}, err
 	}
 	return sample{time.Since(started).Seconds(), t.viewers.Load(), cpu.Seconds(), memory}, nil
+}
+
+// usage is what the server's process used while it was measured.
+type usage struct {
+	Seconds    float64 `json:"seconds"`
+	CPUSeconds float64 `json:"cpu_seconds"`
+}
+
+// watchUsage reads what the process has used at the end of the warm-up and when
+// the context ends. It sends nil without a process, or where it cannot be read.
+func watchUsage(ctx context.Context, o options) <-chan *usage {
+	result := make(chan *usage, 1)
+	if o.pid == 0 {
+		result <- nil
+		return result
+	}
+	go func() {
+		timer := time.NewTimer(o.warmup)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		from := time.Now()
+		before, err := proc.ThreadCPU(o.pid)
+		<-ctx.Done()
+		after, errAfter := proc.ThreadCPU(o.pid)
+		if err = errors.Join(err, errAfter); err != nil {
+			fmt.Fprintln(os.Stderr, "herd: the server's process:", err)
+			result <- nil
+			return
+		}
+		result <- &usage{Seconds: time.Since(from).Seconds(), CPUSeconds: (after - before).Seconds()}
+	}()
+	return result
 }

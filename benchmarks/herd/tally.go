@@ -15,11 +15,12 @@ const (
 	kindPlaylist
 	kindInit
 	kindSegment
+	kindObject // whatever the URL of a herd that repeats it names
 	kindCount
 )
 
 func (k kind) String() string {
-	return [...]string{"multivariant", "playlist", "init", "segment"}[k]
+	return [...]string{"multivariant", "playlist", "init", "segment", "object"}[k]
 }
 
 // A tally gathers what all viewers saw.

@@ -22,7 +22,9 @@ type viewer struct {
 	poll   time.Duration
 	stall  time.Duration // a playlist that does not move for longer is a failure
 	tally  *tally
-	buffer []byte // of the last playlist
+	warm   *tally    // of requests that begin before from
+	from   time.Time // when it is measured
+	buffer []byte    // of the last playlist
 	tracks []*track
 }
 
@@ -152,17 +154,21 @@ func (v *viewer) fetchMedia(k kind, base *url.URL, uri string) error {
 
 // request asks, reads the body and counts what came of it.
 func (v *viewer) request(k kind, target *url.URL, read func(length int64) error) error {
-	v.tally.asked.Add(1)
 	started := time.Now()
+	tally := v.tally
+	if started.Before(v.from) {
+		tally = v.warm
+	}
+	tally.asked.Add(1)
 	length, err := v.conn.get(target.RequestURI())
 	if err == nil {
 		err = read(length)
 	}
 	if err != nil {
-		v.tally.failed(k, err)
+		tally.failed(k, err)
 		return err
 	}
-	v.tally.succeeded(k, time.Since(started), length)
+	tally.succeeded(k, time.Since(started), length)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -171,7 +172,7 @@ func TestACrowdSeesNoFailureAndLeavesInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	report := run(context.Background(), options{
-		url: start, viewers: 20, duration: time.Second, poll: 100 * time.Millisecond,
+		url: start, viewers: 20, duration: time.Second, poll: 100 * time.Millisecond, mode: modePaced,
 	})
 	if report.Failed != 0 {
 		t.Errorf("failures: %v", report.Examples)
@@ -191,9 +192,39 @@ func TestACrowdSeesNoFailureAndLeavesInTime(t *testing.T) {
 	}
 }
 
+func TestAHerdThatIsFastOrRepeatsAsksAgainAtOnceAndCountsAfterItsWarmUp(t *testing.T) {
+	o := newOrigin(t, segmentBytes)
+	for _, c := range []struct {
+		mode mode
+		path string
+		kind kind
+	}{{modeFast, "/index.m3u8", kindSegment}, {modeRepeat, "/main.m3u8", kindObject}} {
+		start, err := url.Parse(o.URL + c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := run(context.Background(), options{
+			url: start, viewers: 3, duration: 600 * time.Millisecond, warmup: 200 * time.Millisecond, poll: time.Hour, mode: c.mode, pid: os.Getpid(),
+		})
+		if got := r.Kinds[c.kind].Requests; r.Failed != 0 || got < 4 {
+			t.Errorf("%s: %d requests, failures %v", c.mode, got, r.Examples)
+		}
+		if r.Usage == nil || r.Usage.CPUSeconds <= 0 {
+			t.Errorf("%s: the process used %+v", c.mode, r.Usage)
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for path := range o.asked {
+		if path != "/index.m3u8" && path != "/main.m3u8" && path != "/4.m4s" {
+			t.Errorf("%s was asked for, which is not the newest", path)
+		}
+	}
+}
+
 func TestOptionsOutOfBoundsAreRefused(t *testing.T) {
 	for _, args := range []string{
-		"-viewers 0", "-viewers 20001", "-duration 0s", "-duration 2h", "-url https://x/", "-url door", "-ramp 2m", "-poll 1ms", "-pid -1",
+		"-viewers 0", "-viewers 20001", "-duration 0s", "-duration 2h", "-url https://x/", "-url door", "-ramp 2m", "-poll 1ms", "-pid -1", "-warmup 2h", "-mode slow",
 	} {
 		if _, err := parseOptions(strings.Fields(args)); err == nil {
 			t.Errorf("%s was taken", args)

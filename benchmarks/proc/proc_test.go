@@ -52,7 +52,24 @@ AnonHugePages:      0 kB
 	}
 }
 
+func TestSchedstatIsReadInNanoseconds(t *testing.T) {
+	if got, err := parseSchedstat([]byte("1234567 89 10\n")); err != nil || got != 1234567 {
+		t.Errorf("got %v, %v", got, err)
+	}
+	for _, text := range []string{"", "x 1 2"} {
+		if got, err := parseSchedstat([]byte(text)); err == nil {
+			t.Errorf("%q was read as %v", text, got)
+		}
+	}
+	if _, err := ThreadCPU(1 << 30); err == nil {
+		t.Error("a process that there is not was read")
+	}
+}
+
 func TestThisProcessCanBeRead(t *testing.T) {
+	if used, err := ThreadCPU(os.Getpid()); err != nil || used <= 0 {
+		t.Errorf("threads: %v, %v", used, err)
+	}
 	if _, err := CPU(os.Getpid()); err != nil {
 		t.Error(err)
 	}
