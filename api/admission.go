@@ -17,7 +17,7 @@ type Gate interface {
 
 // serveMedia answers a path below /hls/, if there is room for who asks.
 func (f *front) serveMedia(a *answer, r *http.Request) {
-	camera, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/hls/"), "/")
+	camera, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, mediaPrefix), "/")
 	if name == collectorName {
 		f.collect(a, r, camera)
 		return

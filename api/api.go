@@ -96,6 +96,9 @@ func New(options Options) (http.Handler, error) {
 	return &front{options: options, routes: routes}, nil
 }
 
+// mediaPrefix is what the path of HLS begins with.
+const mediaPrefix = "/hls/"
+
 // A front sends each request to who answers it, and outlives what goes wrong there.
 type front struct {
 	options Options
@@ -113,7 +116,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.logAccess(answer, r, started)
 	}()
 	switch path := r.URL.Path; {
-	case strings.HasPrefix(path, "/hls/"):
+	case strings.HasPrefix(path, mediaPrefix):
 		f.serveMedia(answer, r)
 	case below(path, "/api"), path == "/healthz", path == "/readyz", path == "/metrics":
 		header.Set("X-Request-Id", requestID(r))

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/drover-video/drover/core/wire"
 )
 
 // Bounds of refusing connections: what a flood costs beyond the connections that
@@ -23,14 +25,16 @@ const (
 	retryRefused   = 5               // seconds
 )
 
-// ConnectionCounters is what became of connections that were too many.
+// ConnectionCounters is what has come of connections.
 type ConnectionCounters struct {
+	Wire wire.Counters
+
 	All     atomic.Uint64 // refused because there were as many in all as may be
 	Address atomic.Uint64 // refused because there were as many of one address
 }
 
-// connections is a listener that hands out only so many connections at once. The
-// server tells it of each one's end.
+// connections is a listener that hands out only so many connections at once. It is
+// told of each one's end.
 type connections struct {
 	net.Listener
 	most, mostPerAddress int // 0: no limit
@@ -100,14 +104,8 @@ func (c *connections) enter(conn net.Conn) (status int) {
 	return 0
 }
 
-// connState is what the server calls on each change of a connection.
-func (c *connections) connState(conn net.Conn, state http.ConnState) {
-	if state != http.StateClosed && state != http.StateHijacked {
-		return
-	}
-	if secured, ok := conn.(*tls.Conn); ok {
-		conn = secured.NetConn()
-	}
+// leave counts a connection that has ended.
+func (c *connections) leave(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	client, known := c.open[conn]

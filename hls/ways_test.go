@@ -17,12 +17,16 @@ import (
 // not set, or over a real connection.
 const wayVariable = "DROVER_TEST_WAY"
 
-const wayNetHTTP = "net/http"
+// The ways there are, besides.
+const (
+	wayNetHTTP = "net-http"
+	wayAhead   = "ahead"
+)
 
 // TestTheHandlerAnswersTheSameByEveryWay runs the handler's own tests over real
 // connections, with segments that become memory files.
 func TestTheHandlerAnswersTheSameByEveryWay(t *testing.T) {
-	for _, way := range []string{wayNetHTTP} {
+	for _, way := range []string{wayNetHTTP, wayAhead} {
 		t.Run(way, func(t *testing.T) {
 			t.Setenv(wayVariable, way)
 			for _, c := range []struct {
@@ -55,18 +59,23 @@ type line struct {
 	counters wire.Counters
 }
 
-func newLine(t testing.TB, handler http.Handler) *line {
+func newLine(t testing.TB, way string, handler http.Handler) *line {
 	t.Helper()
 	tcp, err := wire.Listen(t.Context(), "127.0.0.1:0", "", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := &line{url: "http://" + tcp.Addr().String()}
+	options := wire.Options{Patience: time.Minute, Counters: &l.counters, ReadHeaderTimeout: time.Minute, IdleTimeout: time.Minute}
+	if way == wayAhead {
+		options.Handler, options.Prefixes = handler, []string{"/hls/"}
+	}
+	listener := wire.NewListener(tcp, options)
 	server := &http.Server{Handler: handler}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = server.Serve(wire.NewListener(tcp, time.Minute, &l.counters))
+		_ = server.Serve(listener)
 	}()
 	transport := &http.Transport{DisableCompression: true}
 	l.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -75,7 +84,13 @@ func newLine(t testing.TB, handler http.Handler) *line {
 		if err := server.Shutdown(context.Background()); err != nil { // it waits for handlers
 			t.Error(err)
 		}
+		if err := listener.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
 		<-ended
+		if ahead := l.counters.Stats().Ahead; memfile.Sendable && (ahead > 0) != (way == wayAhead) {
+			t.Errorf("%d requests were answered ahead of net/http", ahead)
+		}
 		if stats := l.counters.Stats(); stats.Open != 0 {
 			t.Errorf("%d connections are left", stats.Open)
 		}
@@ -106,10 +121,11 @@ func (l *line) do(t testing.TB, request *http.Request) *http.Response {
 
 // way returns the line that a rig is to use, or nil.
 func way(t testing.TB, handler http.Handler) *line {
-	if os.Getenv(wayVariable) == "" {
+	way := os.Getenv(wayVariable)
+	if way == "" {
 		return nil
 	}
-	return newLine(t, handler)
+	return newLine(t, way, handler)
 }
 
 // filesOfWay returns what segments may become.
@@ -124,9 +140,15 @@ func TestTheKernelSendsSegmentsAndRangesThroughTheHandler(t *testing.T) {
 	if !memfile.Sendable {
 		return // and TestTheHandlerAnswersTheSameByEveryWay shows that it works without
 	}
+	for _, way := range []string{wayNetHTTP, wayAhead} {
+		t.Run(way, func(t *testing.T) { kernelSends(t, way) })
+	}
+}
+
+func kernelSends(t *testing.T, way string) {
 	r, segment, _ := promoting(t, 10)
 	want := bodyOf(t, r.get(segment))
-	l := newLine(t, r.handler)
+	l := newLine(t, way, r.handler)
 	ask := func(method, asked string) string {
 		request, err := http.NewRequest(method, "http://x/hls/"+segment, nil)
 		if err != nil {

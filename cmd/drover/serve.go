@@ -61,12 +61,10 @@ func newServe() *cobra.Command {
 // serve assembles the server and runs it until ctx ends.
 func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile string) error {
 	openFiles := raiseFileLimit()
-	tcp, err := wire.Listen(ctx, c.HTTP.Address, c.HTTP.CongestionControl, c.HTTP.WriteTimeout)
+	listener, err := wire.Listen(ctx, c.HTTP.Address, c.HTTP.CongestionControl, c.HTTP.WriteTimeout)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w: end what listens there, or choose another by --http.address", c.HTTP.Address, err)
 	}
-	counters := new(wire.Counters)
-	listener := wire.NewListener(tcp, c.HTTP.WriteTimeout, counters)
 	defer listener.Close()
 	secure, err := api.NewTLS(c.HTTP, filepath.Join(c.Data.Dir, "acme"), logger)
 	if err != nil {
@@ -112,7 +110,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 		Viewers: c.HLS.MaxViewers, CameraViewers: c.HLS.MaxCameraViewers, Bitrate: c.HLS.MaxBitrate, CameraBitrate: c.HLS.MaxCameraBitrate,
 	}, hub, time.Now)
 	players := cmcd.NewLedger(time.Now)
-	refused := new(api.ConnectionCounters)
+	counters := new(api.ConnectionCounters)
 	handler, err := api.New(api.Options{
 		Cameras: registry, Events: events, Shares: shares, Viewers: hub.Viewers, Pictures: registry,
 		Prober:  prober{cameraOptions(c, pool, logger)},
@@ -121,7 +119,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 		Gate:    gate,
 		Players: players,
 		Web:     web.Handler(),
-		Metrics: metrics.Handler(version, func() metrics.Snapshot { return snapshot(registry, hub, pool, players, gate, refused, files, counters) }),
+		Metrics: metrics.Handler(version, func() metrics.Snapshot { return snapshot(registry, hub, pool, players, gate, counters, files) }),
 		Version: version, Log: logger, WriteTimeout: c.HTTP.WriteTimeout,
 	})
 	if err != nil {
@@ -134,7 +132,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	logger.Info("serving", "address", scheme+listener.Addr().String(), "data", c.Data.Dir, "version", version, "open_files", openFiles)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return registry.Run(ctx) })
-	group.Go(func() error { return api.Serve(ctx, listener, handler, c.HTTP, secure, refused, logger) })
+	group.Go(func() error { return api.Serve(ctx, listener, handler, c.HTTP, secure, counters, logger) })
 	if profile != "" {
 		group.Go(func() error { return serveProfiles(ctx, profile) })
 	}
@@ -181,12 +179,12 @@ func (l lookup) Await(id string) (*hls.Place, bool) {
 }
 
 // snapshot gathers what is counted, for metrics.
-func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, players *cmcd.Ledger, gate *admission.Gate, refused *api.ConnectionCounters, files *memfile.Budget, counters *wire.Counters) metrics.Snapshot {
+func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, players *cmcd.Ledger, gate *admission.Gate, counters *api.ConnectionCounters, files *memfile.Budget) metrics.Snapshot {
 	stats := pool.Stats()
 	s := metrics.Snapshot{PoolUsedBytes: stats.UsedBytes, PoolIdleBytes: stats.IdleBytes}
 	s.Serving.MemoryFiles, s.Serving.MemoryFileBytes = files.Used()
-	s.Serving.Wire = counters.Stats()
-	s.Refused = map[string]uint64{"connections": refused.All.Load(), "address_connections": refused.Address.Load()}
+	s.Serving.Wire = counters.Wire.Stats()
+	s.Refused = map[string]uint64{"connections": counters.All.Load(), "address_connections": counters.Address.Load()}
 	for reason, n := range gate.Refused() {
 		s.Refused[string(reason)] = n
 	}

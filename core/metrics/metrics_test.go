@@ -23,7 +23,7 @@ func scrape(t *testing.T, snapshot Snapshot) string {
 }
 
 func TestAScrapeShowsTheSnapshot(t *testing.T) {
-	got := scrape(t, Snapshot{PoolUsedBytes: 5, PoolIdleBytes: 6, Serving: Serving{MemoryFiles: 30, MemoryFileBytes: 31, Wire: wire.Stats{Open: 32, KernelBytes: 34, Blocked: 35, BlockedBytes: 36}}, Refused: map[string]uint64{"viewers": 23}, Cameras: []Camera{
+	got := scrape(t, Snapshot{PoolUsedBytes: 5, PoolIdleBytes: 6, Serving: Serving{MemoryFiles: 30, MemoryFileBytes: 31, Wire: wire.Stats{Open: 32, Ahead: 33, KernelBytes: 34, Blocked: 35, BlockedBytes: 36}}, Refused: map[string]uint64{"viewers": 23}, Cameras: []Camera{
 		{ID: "door", State: camera.StateLive, Viewers: 3, Requests: 10, Sent: 11, Sources: []Source{{
 			Name: "main", Frames: 12, Bytes: 13, LostPackets: 14, Reordered: 21, Dropped: 22, Reconnects: 15, RingBytes: 16,
 			Drops:    []Drop{{"hls", "full", 17}, {"hls", "awaiting_keyframe", 18}},
@@ -53,6 +53,7 @@ func TestAScrapeShowsTheSnapshot(t *testing.T) {
 		`drover_memory_files 30`,
 		`drover_memory_file_bytes 31`,
 		`drover_http_connections 32`,
+		`drover_http_ahead_requests_total 33`,
 		`drover_http_kernel_sent_bytes_total 34`,
 		`drover_http_blocked_connections 35`,
 		`drover_http_blocked_bytes 36`,

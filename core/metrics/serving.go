@@ -15,7 +15,7 @@ type Serving struct {
 
 // A servingCollector turns Serving into metrics.
 type servingCollector struct {
-	files, fileBytes, connections, kernelSent, blocked, blockedBytes *prometheus.Desc
+	files, fileBytes, connections, ahead, kernelSent, blocked, blockedBytes *prometheus.Desc
 }
 
 func newServingCollector() servingCollector {
@@ -26,14 +26,15 @@ func newServingCollector() servingCollector {
 		files:        describe("memory_files", "Segments that many ask for, in files in memory that the kernel sends."),
 		fileBytes:    describe("memory_file_bytes", "Memory of these files. It is Drover's, and no part of what the process is said to hold."),
 		connections:  describe("http_connections", "Connections of clients."),
+		ahead:        describe("http_ahead_requests_total", "Requests that were answered on the connection, ahead of net/http."),
 		kernelSent:   describe("http_kernel_sent_bytes_total", "Bytes that the kernel sent from files in memory."),
-		blocked:      describe("http_blocked_connections", "Connections whose client is waited for while such a file is sent to it."),
-		blockedBytes: describe("http_blocked_bytes", "Memory that these connections hold, of files that may be gone."),
+		blocked:      describe("http_blocked_connections", "Connections whose client is waited for while something is sent to it."),
+		blockedBytes: describe("http_blocked_bytes", "Bytes that these connections held when the wait began, in files that may be gone."),
 	}
 }
 
 func (c servingCollector) describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.files, c.fileBytes, c.connections, c.kernelSent, c.blocked, c.blockedBytes} {
+	for _, d := range []*prometheus.Desc{c.files, c.fileBytes, c.connections, c.ahead, c.kernelSent, c.blocked, c.blockedBytes} {
 		out <- d
 	}
 }
@@ -45,5 +46,6 @@ func (c servingCollector) collect(out chan<- prometheus.Metric, s Serving) {
 	} {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value)
 	}
+	out <- prometheus.MustNewConstMetric(c.ahead, prometheus.CounterValue, float64(s.Wire.Ahead))
 	out <- prometheus.MustNewConstMetric(c.kernelSent, prometheus.CounterValue, float64(s.Wire.KernelBytes))
 }

@@ -15,49 +15,79 @@ type Conn struct {
 	net.Conn
 	tcp      *net.TCPConn // the same
 	raw      syscall.RawConn
-	patience time.Duration
-	counters *Counters
+	listener *Listener
 	closed   atomic.Bool
 
 	out outgoing
+
+	// Of the time ahead of net/http.
+	in     reading
+	client string    // its address, once a request was answered
+	until  time.Time // when it has been idle too long
+	ahead  []byte    // read already, for net/http
 }
 
-func newConn(tcp *net.TCPConn, patience time.Duration, counters *Counters) (*Conn, error) {
+func newConn(tcp *net.TCPConn, l *Listener) (*Conn, error) {
 	raw, err := tcp.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	counters.open.Add(1)
-	return &Conn{Conn: tcp, tcp: tcp, raw: raw, patience: patience, counters: counters}, nil
+	l.options.Counters.open.Add(1)
+	return &Conn{Conn: tcp, tcp: tcp, raw: raw, listener: l}, nil
+}
+
+// Read implements net.Conn.
+func (c *Conn) Read(into []byte) (int, error) {
+	if len(c.ahead) > 0 {
+		n := copy(into, c.ahead)
+		if c.ahead = c.ahead[n:]; len(c.ahead) == 0 {
+			c.ahead = nil
+		}
+		return n, nil
+	}
+	return c.tcp.Read(into)
 }
 
 // Close implements net.Conn.
 func (c *Conn) Close() error {
+	err := c.tcp.Close()
 	if c.closed.CompareAndSwap(false, true) {
-		c.counters.open.Add(-1)
+		c.listener.options.Counters.open.Add(-1)
+		c.listener.options.Closed(c.tcp)
 	}
-	return c.tcp.Close()
+	return err
 }
 
 // CloseWrite lets net/http end its side first, so that a client that is still
 // sending sees the answer and not a reset.
 func (c *Conn) CloseWrite() error { return c.tcp.CloseWrite() }
 
-// SetLinger says what becomes of unsent bytes at Close.
-func (c *Conn) SetLinger(seconds int) error { return c.tcp.SetLinger(seconds) }
-
 // ReadFrom implements io.ReaderFrom. net/http gives it the body of an answer,
 // once it has sent the header.
 func (c *Conn) ReadFrom(source io.Reader) (int64, error) {
+	n, ok := kernelBytes(source)
+	if !ok {
+		return c.tcp.ReadFrom(source)
+	}
+	limited, ok := source.(*io.LimitedReader)
+	if !ok {
+		return c.send(source.(*memfile.Reader), n)
+	}
+	n, err := c.send(limited.R.(*memfile.Reader), n)
+	limited.N -= n
+	return n, err
+}
+
+// kernelBytes returns how many bytes the kernel can send of what a reader reads, if
+// that is a memory file, or some of one.
+func kernelBytes(source io.Reader) (n int64, ok bool) {
 	switch from := source.(type) {
 	case *memfile.Reader:
-		return c.send(from, from.Len())
+		return from.Len(), true
 	case *io.LimitedReader:
 		if file, ok := from.R.(*memfile.Reader); ok {
-			n, err := c.send(file, min(from.N, file.Len()))
-			from.N -= n
-			return n, err
+			return max(0, min(from.N, file.Len())), true
 		}
 	}
-	return c.tcp.ReadFrom(source)
+	return 0, false
 }

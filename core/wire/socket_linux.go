@@ -18,6 +18,47 @@ func queued(socket int) int64 {
 	return int64(n)
 }
 
+// sendBytes sends what a socket has room for. more says that other bytes follow.
+func sendBytes(socket int, data []byte, more bool) (int, error) {
+	var n int
+	var err error
+	if more {
+		n, err = unix.SendmsgN(socket, data, nil, nil, unix.MSG_MORE)
+	} else {
+		n, err = unix.Write(socket, data)
+	}
+	return max(n, 0), err
+}
+
+// receive reads what a socket holds.
+func receive(socket int, into []byte) (int, error) {
+	for {
+		n, err := unix.Read(socket, into)
+		if err != unix.EINTR {
+			return max(n, 0), err
+		}
+	}
+}
+
+// canPeek reports whether peek knows anything.
+const canPeek = true
+
+// peek looks whether a socket's client has closed it. It is not done where the
+// client has neither closed it nor sent anything.
+func peek(socket int) (ended, done bool) {
+	var b [1]byte
+	for {
+		n, _, err := unix.Recvfrom(socket, b[:], unix.MSG_PEEK)
+		switch {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN:
+			return false, false
+		default:
+			return n <= 0, true
+		}
+	}
+}
+
 // prepare sets what all connections of a listening socket inherit.
 func prepare(socket int, congestion string, patience time.Duration) error {
 	if congestion != "" {

@@ -15,7 +15,7 @@ func TestConnectionsInheritWhatTheListenerSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	var counters Counters
-	listener := NewListener(tcp, 7*time.Second, &counters)
+	listener := NewListener(tcp, Options{Patience: 7 * time.Second, Counters: &counters})
 	defer listener.Close()
 	client, err := net.Dial("tcp", tcp.Addr().String())
 	if err != nil {
@@ -41,29 +41,31 @@ func TestConnectionsInheritWhatTheListenerSays(t *testing.T) {
 }
 
 func TestChurnLeavesNoDescriptorBehind(t *testing.T) {
-	b := newBench(t, 64<<10, longPatience)
-	b.get("GET", "/", "") // whatever is made once
-	b.sent()
-	before := descriptors(t)
-	for i := range 300 {
-		if i%3 == 0 { // one that leaves early
-			conn, err := net.Dial("tcp", b.address)
-			if err != nil {
-				t.Fatal(err)
+	byEachWay(t, func(t *testing.T, way string) {
+		b := newBench(t, way, 64<<10, longPatience)
+		b.get("GET", "/", "") // whatever is made once
+		b.sent()
+		before := descriptors(t)
+		for i := range 300 {
+			if i%3 == 0 { // one that leaves early
+				conn, err := net.Dial("tcp", b.address)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = conn.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"))
+				conn.Close()
+				continue
 			}
-			_, _ = conn.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"))
-			conn.Close()
-			continue
+			b.get("GET", "/", "")
 		}
-		b.get("GET", "/", "")
-	}
-	stats := b.sent()
-	if after := descriptors(t); after != before {
-		t.Errorf("%d descriptors, %d before", after, before)
-	}
-	if stats.Blocked != 0 || stats.BlockedBytes != 0 {
-		t.Errorf("nobody is waited for, and yet %+v", stats)
-	}
+		stats := b.sent()
+		if after := descriptors(t); after != before {
+			t.Errorf("%d descriptors, %d before", after, before)
+		}
+		if stats.Blocked != 0 || stats.BlockedBytes != 0 {
+			t.Errorf("nobody is waited for, and yet %+v", stats)
+		}
+	})
 }
 
 func descriptors(t *testing.T) int {

@@ -1,0 +1,144 @@
+package wire
+
+import (
+	"io"
+	"net/http"
+	"runtime/debug"
+	"syscall"
+	"time"
+)
+
+// longAgo is a deadline that ends a wait.
+var longAgo = time.Unix(1, 0)
+
+// serve answers requests as long as they are simple, and hands the connection to
+// net/http with the first that is not.
+func (l *Listener) serve(c *Conn) {
+	handed := false
+	defer func() {
+		l.mu.Lock()
+		delete(l.conns, c)
+		l.mu.Unlock()
+		if !handed {
+			_ = c.Close() // it is of no use to anybody any more
+		}
+	}()
+	for timeout := l.options.ReadHeaderTimeout; ; timeout = l.options.IdleTimeout {
+		c.expect(timeout)
+		if l.closed.Load() { // after the deadline was set: closing ends those that were set before
+			return
+		}
+		x, data, err := c.next()
+		if err != nil {
+			return
+		}
+		if !x.parse(data, l.options.Prefixes) {
+			c.ahead = append([]byte(nil), data...)
+			l.exchanges.Put(x)
+			_ = c.tcp.SetReadDeadline(time.Time{}) // net/http sets its own
+			handed = l.hand(c)
+			return
+		}
+		if !l.answer(c, x) {
+			return
+		}
+	}
+}
+
+// expect sets how long the next request may take to come. Of a deadline that moves
+// on by little, the kernel of the runtime need not hear.
+func (c *Conn) expect(timeout time.Duration) {
+	if timeout <= 0 {
+		return
+	}
+	until := time.Now().Add(timeout)
+	if moved := until.Sub(c.until); moved > timeout/8 || moved < 0 {
+		c.until = until
+		_ = c.tcp.SetReadDeadline(until) // a closed connection shows at once
+	}
+}
+
+// A reading is the next request of a connection, being read. It is part of the
+// connection, for who waits is to hold as little as can be.
+type reading struct {
+	step     func(socket uintptr) bool
+	exchange *exchange
+	n        int
+	err      error
+}
+
+// next waits for bytes of the client, and returns them with the exchange that they
+// lie in.
+func (c *Conn) next() (*exchange, []byte, error) {
+	in := &c.in
+	if in.step == nil {
+		in.step = c.readSome
+	}
+	if err := c.raw.Read(in.step); err != nil {
+		return nil, nil, err
+	}
+	x := in.exchange
+	in.exchange = nil
+	if in.err == nil && in.n == 0 {
+		in.err = io.EOF
+	}
+	if in.err != nil {
+		c.listener.exchanges.Put(x)
+		return nil, nil, in.err
+	}
+	return x, x.room[:in.n], nil
+}
+
+func (c *Conn) readSome(socket uintptr) (done bool) {
+	in := &c.in
+	x := c.listener.exchanges.Get().(*exchange)
+	in.n, in.err = receive(int(socket), x.room[:])
+	if in.err == syscall.EAGAIN {
+		c.listener.exchanges.Put(x)
+		return false
+	}
+	in.exchange = x
+	return true
+}
+
+// answer calls the handler, and reports whether the connection goes on.
+func (l *Listener) answer(c *Conn, x *exchange) (goesOn bool) {
+	l.options.Counters.ahead.Add(1)
+	if c.client == "" {
+		c.client = c.tcp.RemoteAddr().String()
+	}
+	x.http.RemoteAddr = c.client
+	x.client.conn = c
+	x.response.reset(c, x.http.Method == http.MethodHead, l.dateLine(), l.closed.Load())
+	defer func() {
+		if reason := recover(); reason != nil {
+			goesOn = false
+			if reason != http.ErrAbortHandler {
+				l.options.Log.Error("a handler failed in an unforeseen way", "path", x.url.Path, "reason", reason, "stack", string(debug.Stack()))
+			}
+		}
+		if x.client.end() { // nobody has a hold on it
+			l.exchanges.Put(x)
+		} else {
+			c.until = time.Time{} // the deadline is another
+		}
+	}()
+	l.options.Handler.ServeHTTP(&x.response, &x.http)
+	return x.response.finish() == nil
+}
+
+// A dateLine is the header of all answers of one second.
+type dateLine struct {
+	second int64
+	line   []byte
+}
+
+func (l *Listener) dateLine() []byte {
+	now := time.Now()
+	d := l.date.Load()
+	if d == nil || d.second != now.Unix() {
+		d = &dateLine{now.Unix(), append(now.UTC().AppendFormat([]byte("Date: "), http.TimeFormat), "\r\n"...)}
+		l.date.Store(d)
+	}
+	return d.line
+}
