@@ -99,6 +99,7 @@ func TestBadRequestsAreAnsweredAndChangeNothing(t *testing.T) {
 }
 
 func TestABadCameraHasAReasonAndNoOtherNotices(t *testing.T) {
+	t.Parallel()
 	rack := rtsptest.Start(t,
 		rtsptest.CameraConfig{Path: "good"},
 		rtsptest.CameraConfig{Path: "nonsense", Answer: rtsptest.AnswerNonsense},
@@ -154,6 +155,7 @@ func checkProbeOfBadCamera(t *testing.T, s *server, rack *rtsptest.Server, id st
 }
 
 func TestPasswordsWorkAndAppearNowhere(t *testing.T) {
+	t.Parallel()
 	const password = `p@s:s/w?o#r%d&"x`
 	rack := rtsptest.Start(t,
 		rtsptest.CameraConfig{Path: "field", Auth: rtsptest.AuthDigest, User: "admin", Password: password},
