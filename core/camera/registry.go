@@ -89,6 +89,10 @@ type Registry struct {
 	changes sync.Mutex
 	ctx     context.Context // of Run; nil before. Owned by the holder of changes.
 
+	// Cameras that were removed and are still saying goodbye, which a sick one
+	// takes its time for. Owned by the holder of changes.
+	leaving map[string]chan struct{}
+
 	mu      sync.RWMutex // of the map, never held for long
 	cameras map[string]*entry
 }
@@ -114,7 +118,7 @@ func NewRegistry(ctx context.Context, options Options, file []Spec) (*Registry, 
 		return nil, errors.New("registry: Open, Store and Pool are needed")
 	}
 	options.fill()
-	r := &Registry{options: options, cameras: map[string]*entry{}}
+	r := &Registry{options: options, cameras: map[string]*entry{}, leaving: map[string]chan struct{}{}}
 	stored, err := options.Store.Cameras(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading the cameras: %w", err)
@@ -157,6 +161,12 @@ func (r *Registry) Run(ctx context.Context) error {
 	}
 	for _, e := range entries {
 		r.stop(e, Spec{})
+	}
+	for len(r.leaving) > 0 {
+		for _, gone := range r.leaving {
+			r.await(gone)
+			break
+		}
 	}
 	return nil
 }
@@ -248,6 +258,9 @@ func (r *Registry) Add(ctx context.Context, spec Spec) error {
 	}
 	r.changes.Lock()
 	defer r.changes.Unlock()
+	for r.leaving[spec.ID] != nil {
+		r.await(r.leaving[spec.ID])
+	}
 	if _, exists := r.Get(spec.ID); exists {
 		return ErrExists
 	}
@@ -306,11 +319,26 @@ func (r *Registry) Remove(ctx context.Context, id string) error {
 	if err := r.options.Store.RemoveCamera(ctx, id); err != nil {
 		return err
 	}
-	r.stop(e, Spec{})
 	r.mu.Lock()
 	delete(r.cameras, id)
 	r.mu.Unlock()
+	// Nobody else has the entry now. Other cameras' changes do not wait for it.
+	gone := make(chan struct{})
+	r.leaving[id] = gone
+	r.changes.Unlock()
+	r.stop(e, Spec{})
+	r.changes.Lock()
+	delete(r.leaving, id)
+	close(gone)
 	return nil
+}
+
+// await waits for a camera that leaves. The caller holds changes, but not while
+// it waits.
+func (r *Registry) await(gone <-chan struct{}) {
+	r.changes.Unlock()
+	<-gone
+	r.changes.Lock()
 }
 
 // Restart ends a camera's connections, or the wait for the next, and connects

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,6 +20,7 @@ type rig struct {
 	*Registry
 	store  *memoryStore
 	output *recordingOutput
+	slow   atomic.Bool // cameras take a second to say goodbye
 	mu     sync.Mutex
 	opened []SourceSpec
 }
@@ -34,7 +36,14 @@ func newRig(t *testing.T, stored, file []Spec) *rig {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.opened = append(r.opened, spec)
-			return &fakeSource{pulls: []func(context.Context, *Feed) error{stream(time.Hour, 0)}}
+			slow := r.slow.Load()
+			return &fakeSource{pulls: []func(context.Context, *Feed) error{func(ctx context.Context, feed *Feed) error {
+				err := stream(time.Hour, 0)(ctx, feed)
+				if slow {
+					time.Sleep(time.Second)
+				}
+				return err
+			}}}
 		},
 		Store: r.store, Pool: media.NewPool(), Outputs: []Output{r.output},
 	}, file)
@@ -197,6 +206,50 @@ func TestACameraOnDemandIsPulledWhileSomebodyAsks(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		expect("no longer on demand", StateLive, 1)
 		r.Want("none")
+	})
+}
+
+func TestASickCameraThatLeavesHoldsUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		r := newRig(t, nil, nil)
+		r.slow.Store(true)
+		for i := range 20 {
+			if err := r.Add(ctx, simple(fmt.Sprintf("sick-%d", i), "main")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		begun := time.Now()
+		var removals sync.WaitGroup
+		for i := range 20 {
+			removals.Go(func() {
+				if err := r.Remove(ctx, fmt.Sprintf("sick-%d", i)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		r.slow.Store(false)
+		if err := r.Add(ctx, simple("well", "main")); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begun); took != 0 {
+			t.Errorf("adding one took %v while others said goodbye", took)
+		}
+		if err := r.Add(ctx, simple("sick-3", "main")); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := r.output.list(), []string{"sick-3/main", "well/main"}; !slices.Equal(got, want) {
+			synctest.Wait()
+			if got = r.output.list(); !slices.Equal(got, want) {
+				t.Errorf("attached %v, want %v", got, want)
+			}
+		}
+		removals.Wait()
+		if took := time.Since(begun); took != time.Second {
+			t.Errorf("all goodbyes took %v, want the second of one", took)
+		}
 	})
 }
 

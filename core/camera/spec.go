@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -253,6 +254,11 @@ func parseURL(text, field string) (*url.URL, error) {
 	}
 	if u.Hostname() == "" {
 		return nil, fieldError(field, "has no host")
+	}
+	if port := u.Port(); port != "" || strings.HasSuffix(u.Host, ":") {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return nil, fieldError(field, "has no port of 1 to 65535 after the host: if what stands there is a password, write @ behind it and special characters percent-encoded (/ as %%2F)")
+		}
 	}
 	if u.User != nil && strings.ContainsRune(u.EscapedPath()+u.RawQuery, '@') {
 		// Likely a password with / or ? in it, whose rest was taken for the host and

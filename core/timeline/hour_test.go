@@ -143,6 +143,22 @@ func TestSoundAndPictureComeTogether(t *testing.T) {
 	}
 }
 
+func TestABadAudioClockDoesNotSteerThePicture(t *testing.T) {
+	for _, pace := range []float64{0.5, 0.9, 1.01, 1.1, 2} {
+		simulated{pace: 1, audioPace: pace}.run(10*time.Minute, func(o observed) {
+			if o.track != 0 {
+				return
+			}
+			if off := o.position - o.sent.Sub(start); off.Abs() > 50*time.Millisecond {
+				t.Fatalf("audio clock at %v: the picture is %v off real time at %v", pace, off, o.sent.Sub(start))
+			}
+			if off := o.wall.Sub(o.sent); off.Abs() > 50*time.Millisecond {
+				t.Fatalf("audio clock at %v: the time of day is %v off at %v", pace, off, o.sent.Sub(start))
+			}
+		})
+	}
+}
+
 func TestReportsThatEndAreForgotten(t *testing.T) {
 	timeline := New(0)
 	track := timeline.Connect(90000)[0]

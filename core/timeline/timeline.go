@@ -25,6 +25,7 @@ type Timeline struct {
 	slew   slew
 	wall   wallClock
 	tracks []*Track
+	lead   int // place of the track whose clock steers all
 }
 
 // New returns a timeline whose next epoch is firstEpoch+1.
@@ -43,12 +44,18 @@ func (t *Timeline) Connect(clockRates ...int) []*Track {
 	t.anchored = false
 	t.jumped = false
 	t.slew.reset()
+	t.lead = 0
 	t.tracks = make([]*Track, len(clockRates))
 	for i, rate := range clockRates {
 		t.tracks[i] = newTrack(t, rate)
 	}
 	return t.tracks
 }
+
+// Lead names the track, by its place in Connect, whose clock steers the pace of
+// all and tells the time of day: the picture's. A bad audio clock never costs the
+// video. Without a call it is the first.
+func (t *Timeline) Lead(track int) { t.lead = track }
 
 // Entry tells that the next frame is one on which a subscriber may start. If
 // timestamps have jumped since the last, a new epoch begins here, where a player

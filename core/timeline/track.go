@@ -90,7 +90,7 @@ func (t *Track) PTS(rtp uint32, arrival time.Time) int64 {
 func (t *Track) correct(raw int64, arrival time.Time, fits bool) int64 {
 	at := t.duration(raw)
 	position := t.timeline.slew.apply(at) + t.shift
-	if fits {
+	if fits && t == t.timeline.tracks[t.timeline.lead] {
 		delay := arrival.Sub(t.timeline.zero) - position
 		t.timeline.slew.observe(at, delay)
 		t.timeline.wall.observe(delay, arrival)

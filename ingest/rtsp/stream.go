@@ -62,6 +62,9 @@ func newStream(feed *camera.Feed, plan plan, reorder *timeline.Reorder) *stream 
 	}
 	for i, clock := range feed.Timeline.Connect(rates...) {
 		s.tracks[i].clock = clock
+		if s.tracks[i].info.Kind == media.KindVideo {
+			feed.Timeline.Lead(i)
+		}
 	}
 	return s
 }
@@ -88,7 +91,7 @@ func (s *stream) RTP(media int, packet []byte, arrival time.Time) {
 		s.feed.Discard("other_format")
 		return
 	}
-	missing, fresh := t.sequence.Next(p.Sequence)
+	missing, fresh := t.sequence.Next(p.Sequence, p.SSRC)
 	if !fresh {
 		s.feed.Discard("late_packet")
 		return

@@ -65,27 +65,43 @@ func Parse(b []byte) (Packet, error) {
 type Sequence struct {
 	next  uint16
 	begun bool
+	ssrc  uint32
+
+	late     int    // packets in a row that came too late, each the next of the one before
+	lateNext uint16 // the next of those
 }
 
 // maxStep is how far sequence numbers may be apart and still belong to one
 // stream (RFC 3550 appendix A.1: MAX_DROPOUT).
 const maxStep = 3000
 
-// Next takes the sequence number of a packet. It returns how many packets are
-// missing before it, and false for a packet that comes too late or twice. A
-// stream that begins anew counts as one missing packet.
-func (s *Sequence) Next(sequence uint16) (missing int, fresh bool) {
+// maxLate is how many packets in a row may come too late before they are taken
+// for a stream that began anew a little lower: what a network delays is a few.
+const maxLate = 8
+
+// Next takes the sequence number and source of a packet. It returns how many
+// packets are missing before it, and false for a packet that comes too late or
+// twice. A stream that begins anew counts as one missing packet.
+func (s *Sequence) Next(sequence uint16, ssrc uint32) (missing int, fresh bool) {
 	step := int(int16(sequence - s.next))
 	switch {
 	case !s.begun:
 		s.begun = true
 		step = 0
-	case step > maxStep || step < -maxStep:
+	case ssrc != s.ssrc, step > maxStep, step < -maxStep:
 		step = 1
 	case step < 0:
-		return 0, false
+		if s.late++; sequence != s.lateNext {
+			s.late = 1
+		}
+		s.lateNext = sequence + 1
+		if s.late < maxLate {
+			return 0, false
+		}
+		step = 1
 	}
-	s.next = sequence + 1
+	s.late = 0
+	s.next, s.ssrc = sequence+1, ssrc
 	return step, true
 }
 

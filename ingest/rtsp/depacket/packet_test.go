@@ -76,6 +76,8 @@ func TestSequenceNumbers(t *testing.T) {
 		{"late", []uint16{5, 6, 4}, want{0, false}},
 		{"begun anew", []uint16{5, 30000}, want{1, true}},
 		{"begun anew, behind", []uint16{30000, 5}, want{1, true}},
+		{"begun anew a little lower", []uint16{5000, 3000, 3001, 3002, 3003, 3004, 3005, 3006, 3007}, want{1, true}},
+		{"begun anew a little lower, not yet sure", []uint16{5000, 3000, 3001, 3002, 3003, 3004, 3005, 3006}, want{0, false}},
 		{"after that", []uint16{30000, 5, 6}, want{0, true}},
 	}
 	for _, c := range cases {
@@ -83,11 +85,19 @@ func TestSequenceNumbers(t *testing.T) {
 			var s Sequence
 			var got want
 			for _, sequence := range c.in {
-				got.missing, got.fresh = s.Next(sequence)
+				got.missing, got.fresh = s.Next(sequence, 1)
 			}
 			if got != c.last {
 				t.Errorf("got %+v, want %+v", got, c.last)
 			}
 		})
+	}
+}
+
+func TestAnotherSourceBeginsAnewWhereverItsNumbersAre(t *testing.T) {
+	var s Sequence
+	s.Next(5000, 1)
+	if missing, fresh := s.Next(4999, 2); missing != 1 || !fresh {
+		t.Errorf("got %d missing, fresh %t, want a new beginning", missing, fresh)
 	}
 }

@@ -208,6 +208,10 @@ func (a *assembler) closeUnit() {
 	case classOther:
 		keep = true
 	case classVPS, classSPS, classPPS:
+		if len(nal) > maxSetBytes {
+			a.sink.Discard(ReasonTooLarge)
+			break
+		}
 		keep = !a.sets.take(c, nal, a.codec.headerBytes())
 	case classInvalid:
 		a.sink.Discard(ReasonMalformed)
@@ -308,6 +312,10 @@ type parameterSets struct {
 	changed       bool // since they were put in force
 }
 
+// maxSetBytes bounds a parameter set: real ones have some dozen bytes, those with
+// scaling lists some hundred.
+const maxSetBytes = 16 << 10
+
 // take stores a parameter set, and reports false for one that must stay where it
 // is: a picture parameter set of another id beside the one that Params has room
 // for.
@@ -356,12 +364,11 @@ func splitAnnexB(data []byte) [][]byte {
 		return nil
 	}
 	var nals [][]byte
-	for _, part := range bytes.Split(bytes.Clone(data), startCode) {
+	for rest, more := bytes.Clone(data), true; more && len(nals) <= maxUnits; {
+		var part []byte
+		part, rest, more = bytes.Cut(rest, startCode)
 		if nal := bytes.TrimRight(part, "\x00"); len(nal) > 0 {
 			nals = append(nals, nal)
-		}
-		if len(nals) > maxUnits {
-			break
 		}
 	}
 	return nals
