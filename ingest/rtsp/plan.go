@@ -93,9 +93,12 @@ func kindOf(m session.Media) media.Kind {
 	return media.KindVideo
 }
 
+// maxCodecName bounds the name of a codec that a camera made up, in bytes.
+const maxCodecName = 40
+
 // judge says what can be done with a format.
 func judge(kind media.Kind, f session.Format, options Options) choice {
-	c := choice{format: f, offer: camera.TrackOffer{Codec: f.Encoding, Kind: kind}}
+	c := choice{format: f, offer: camera.TrackOffer{Codec: f.Encoding[:min(len(f.Encoding), maxCodecName)], Kind: kind}}
 	if f.Encoding == "" {
 		c.offer.Codec = fmt.Sprintf("payload type %d", f.PayloadType)
 	}

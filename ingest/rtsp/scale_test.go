@@ -50,7 +50,7 @@ func TestHealthyCamerasDoNotWaitForSixtyThatHang(t *testing.T) {
 // and one that was not among them does not notice.
 func TestCamerasThatVanishTogetherAllComeBack(t *testing.T) {
 	t.Parallel()
-	const cameras = 220
+	const cameras = 500
 	var configs []rtsptest.CameraConfig
 	for i := range cameras {
 		configs = append(configs, rtsptest.CameraConfig{Path: fmt.Sprintf("c%03d", i), Clip: "h264-small", PacketSize: 60000})

@@ -2,11 +2,13 @@ package session
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -187,9 +189,10 @@ func fail(ctx context.Context, step Step, err error) error {
 
 var errClosedByCamera = fmt.Errorf("the camera closed the connection: %w", io.EOF)
 
-// refusal makes an error of a reply that is not a success.
-func refusal(step Step, reply *message, password string, sessionTimeout time.Duration) *Error {
-	e := &Error{Step: step, Status: reply.status, Reason: printable(reply.reason, password)}
+// refusal makes an error of a reply that is not a success. The URLs are the
+// ones that were asked for, whose logins the camera may echo.
+func refusal(step Step, reply *message, password string, sessionTimeout time.Duration, urls ...string) *Error {
+	e := &Error{Step: step, Status: reply.status, Reason: printable(reply.reason, password, urls...)}
 	switch reply.status {
 	case 401, 403, 407, 470, 471:
 		e.Kind = ErrAuth
@@ -208,20 +211,201 @@ func refusal(step Step, reply *message, password string, sessionTimeout time.Dur
 
 // printable makes a camera's words fit for a log and a web page: short, on
 // one line, and without the login, should the camera echo it.
-func printable(words, password string) string {
-	words = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(words, ""))
-	if password != "" && strings.Contains(words, password) {
-		return secret.Redacted
-	}
+func printable(words, password string, urls ...string) string {
+	words = onePrintableLine(words)
+	words = maskSecrets(words, secretsOf(password, urls))
 	words = secret.RedactURL(words)
+	words = maskCredentials(words)
 	const most = 120
 	if len(words) > most {
 		words = strings.ToValidUTF8(words[:most], "")
 	}
 	return words
+}
+
+func onePrintableLine(words string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' ' // kept as a border between words
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(words, ""))
+}
+
+// leastSecret is the length from which a secret is looked for: shorter ones are
+// in every other word.
+const leastSecret = 3
+
+// secretsOf lists what must not be shown: the password, and the logins in the
+// parameters of URLs, as they stand there and decoded.
+func secretsOf(password string, urls []string) []string {
+	found := []string{password}
+	for _, url := range urls {
+		for _, value := range secret.Hidden(url) {
+			found = append(found, value, string(decoded(value, false).text), string(decoded(value, true).text))
+		}
+	}
+	var out []string
+	for _, text := range found {
+		for _, form := range [...]string{text, onePrintableLine(text)} {
+			if len(form) >= leastSecret {
+				out = append(out, lowerASCII(form))
+			}
+		}
+	}
+	return out
+}
+
+// maskSecrets hides the secrets wherever they are, be it plain, percent-encoded
+// in any way, or in base64. Bytes are marked first and replaced afterwards, so
+// that secrets that overlap leave no rest.
+func maskSecrets(words string, secrets []string) string {
+	marked := make([]bool, len(words))
+	for _, v := range [...]view{verbatim(words), decoded(words, false), decoded(words, true)} {
+		text := lowerASCII(string(v.text))
+		for _, s := range secrets {
+			for from := 0; ; {
+				i := strings.Index(text[from:], s)
+				if i < 0 {
+					break
+				}
+				i += from
+				mark(marked, v.start[i], v.start[i+len(s)])
+				from = i + 1
+			}
+		}
+		// What is percent-encoded may be base64 inside, its "=" above all.
+		eachRun(string(v.text), isBase64, func(from, to int) {
+			if holdsSecret(string(v.text[from:to]), secrets) {
+				mark(marked, v.start[from], v.start[to])
+			}
+		})
+	}
+	// Answers to digest challenges, with which passwords can be guessed.
+	const shortestHash = 32
+	eachRun(words, isHex, func(from, to int) {
+		if to-from >= shortestHash {
+			mark(marked, from, to)
+		}
+	})
+	return replaceMarked(words, marked)
+}
+
+// holdsSecret reports whether base64 has a secret in it, wherever it begins.
+func holdsSecret(run string, secrets []string) bool {
+	run = strings.NewReplacer("-", "+", "_", "/").Replace(run)
+	for skip := range min(4, len(run)) {
+		text := run[skip:]
+		if len(text)%4 == 1 {
+			text = text[:len(text)-1]
+		}
+		// Errors are about the last bits: what came before them counts.
+		clear, _ := base64.RawStdEncoding.DecodeString(text)
+		for _, s := range secrets {
+			if strings.Contains(lowerASCII(string(clear)), s) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// maskCredentials hides what follows the marks of an Authorization header.
+func maskCredentials(words string) string {
+	for _, name := range [...]string{"basic ", "response=", "response%3d"} {
+		i := strings.Index(lowerASCII(words), name)
+		if i >= 0 && i+len(name) < len(words) {
+			words = words[:i+len(name)] + secret.Redacted
+		}
+	}
+	return words
+}
+
+// A view is a text as it reads when decoded, and where each of its bytes, and
+// its end, is in the original.
+type view struct {
+	text  []byte
+	start []int
+}
+
+func verbatim(text string) view {
+	v := view{text: []byte(text)}
+	for i := range len(text) + 1 {
+		v.start = append(v.start, i)
+	}
+	return v
+}
+
+// decoded undoes percent-encoding where there is any: the rest may be words.
+func decoded(text string, plusIsBlank bool) view {
+	var v view
+	for i := 0; i < len(text); {
+		c, size := text[i], 1
+		if c == '%' && i+2 < len(text) {
+			if n, err := strconv.ParseUint(text[i+1:i+3], 16, 8); err == nil {
+				c, size = byte(n), 3
+			}
+		} else if c == '+' && plusIsBlank {
+			c = ' '
+		}
+		v.text, v.start = append(v.text, c), append(v.start, i)
+		i += size
+	}
+	v.start = append(v.start, len(text))
+	return v
+}
+
+func mark(marked []bool, from, to int) {
+	for i := from; i < to; i++ {
+		marked[i] = true
+	}
+}
+
+func replaceMarked(words string, marked []bool) string {
+	var b strings.Builder
+	for i := range len(words) {
+		switch {
+		case !marked[i]:
+			b.WriteByte(words[i])
+		case i == 0 || !marked[i-1]:
+			b.WriteString(secret.Redacted)
+		}
+	}
+	return b.String()
+}
+
+// eachRun calls f with every longest piece of text that is made of some bytes.
+func eachRun(text string, of func(byte) bool, f func(from, to int)) {
+	for from := 0; from < len(text); {
+		to := from
+		for to < len(text) && of(text[to]) {
+			to++
+		}
+		if to > from {
+			f(from, to)
+		}
+		from = to + 1
+	}
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+func isBase64(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("+/-_", c) >= 0
+}
+
+// lowerASCII keeps the length, which strings.ToLower does not.
+func lowerASCII(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
 }
