@@ -116,15 +116,16 @@ func (rs *routes) stream(ctx huma.Context, in *eventsRequest) {
 	if request.Method == http.MethodHead {
 		return
 	}
-	flush := http.NewResponseController(writer).Flush
-	if _, err := io.WriteString(writer, "retry: 2000\n\n"); err != nil || flush() != nil {
-		return
-	}
+	// Before the first byte: who has that hears all that happens from then on.
 	last := rs.options.Events.Newest(0).Last
 	if id, err := strconv.ParseUint(in.LastID, 10, 64); err == nil {
 		last = id
 	} else if in.After > 0 {
 		last = in.After
+	}
+	flush := http.NewResponseController(writer).Flush
+	if _, err := io.WriteString(writer, "retry: 2000\n\n"); err != nil || flush() != nil {
+		return
 	}
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
