@@ -38,9 +38,12 @@ func (a *answer) extend() {
 	_ = a.controller.SetWriteDeadline(time.Now().Add(a.timeout))
 }
 
-// WriteHeader implements http.ResponseWriter.
+// WriteHeader implements http.ResponseWriter. The first status counts.
 func (a *answer) WriteHeader(status int) {
-	if a.status == 0 && status >= 200 {
+	if a.status != 0 {
+		return
+	}
+	if status >= 200 {
 		a.status = status
 	}
 	a.ResponseWriter.WriteHeader(status)

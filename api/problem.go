@@ -80,12 +80,21 @@ func notFound(w http.ResponseWriter, _ *http.Request) {
 // maxErrors bounds an answer to a body made of errors.
 const maxErrors = 20
 
+// humaUnreadable is what huma says, as a failure of the server, of a body that
+// could not be read. It is the client's: chunks that are none, or an end too soon.
+const humaUnreadable = "cannot read request body"
+
 // finishProblem makes what huma reports one of our problems: with a type, and
 // without the values, among which may be a password.
-func finishProblem(_ huma.Context, _ string, body any) (any, error) {
+func finishProblem(ctx huma.Context, _ string, body any) (any, error) {
 	p, ok := body.(*huma.ErrorModel)
 	if !ok || p.Type != "" {
 		return body, nil
+	}
+	if p.Status == http.StatusInternalServerError && p.Detail == humaUnreadable {
+		// Huma says the status of its problem after this: the first one counts.
+		ctx.SetStatus(problemMalformed.status)
+		return problem(problemMalformed, "the body breaks off, or is not sent as its header says"), nil
 	}
 	k := kindOf(p.Status)
 	finished := problem(k, "")
