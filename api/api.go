@@ -93,7 +93,7 @@ func New(options Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &front{options: options, routes: routes}, nil
+	return &front{options: options, routes: routes, bodyTimeout: bodyTimeout}, nil
 }
 
 // mediaPrefix is what the path of HLS begins with.
@@ -103,6 +103,8 @@ const mediaPrefix = "/hls/"
 type front struct {
 	options Options
 	routes  http.Handler // of REST, health and metrics
+
+	bodyTimeout time.Duration
 }
 
 // ServeHTTP implements http.Handler.
@@ -115,6 +117,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.recover(answer, r, recover())
 		f.logAccess(answer, r, started)
 	}()
+	r = timed(answer, r, f.bodyTimeout)
 	switch path := r.URL.Path; {
 	case strings.HasPrefix(path, mediaPrefix):
 		f.serveMedia(answer, r)

@@ -19,8 +19,7 @@ const (
 )
 
 // guard refuses writes that a web page of another site makes a browser send, and
-// bodies that are too large or too slow. A body must say that it is JSON: a
-// form cannot.
+// bodies that are too large. A body must say that it is JSON: a form cannot.
 func guard(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,13 +33,10 @@ func guard(next http.Handler) http.Handler {
 			return
 		}
 		if r.ContentLength > maxBodyBytes {
-			swallow(w, r)
+			swallow(r)
 			w.Header().Set("Connection", "close") // Rather than read on to the next request.
 			writeProblem(w, problem(problemTooLarge, fmt.Sprintf("a body has at most %d bytes", maxBodyBytes)))
 			return
-		}
-		if hasBody {
-			r.Body = newTimedBody(w, r.Body)
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -48,13 +44,12 @@ func guard(next http.Handler) http.Handler {
 
 // swallow reads a body that nobody wants, within bounds. A client that asks
 // whether it may send it needs no more than the answer.
-func swallow(w http.ResponseWriter, r *http.Request) {
+func swallow(r *http.Request) {
 	if r.ContentLength > maxSwallowedBytes || r.Header.Get("Expect") != "" {
 		return
 	}
-	body := newTimedBody(w, r.Body)
 	// What cannot be read changes nothing: the answer is the same.
-	_, _ = io.Copy(io.Discard, body)
+	_, _ = io.Copy(io.Discard, r.Body)
 }
 
 func writes(method string) bool {
@@ -70,6 +65,19 @@ func isJSON(contentType string) bool {
 	return !given || charset == "utf-8" || charset == "UTF-8"
 }
 
+// timed returns a request whose body, if it announces one, must come in time. That
+// holds for bodies that nobody reads too: net/http reads on to their end before it
+// answers. Between requests it sets deadlines of its own.
+func timed(w http.ResponseWriter, r *http.Request, timeout time.Duration) *http.Request {
+	if r.ContentLength == 0 {
+		return r
+	}
+	// net/http goes by the kind of the body in its own request: that stays as it is.
+	r = r.WithContext(r.Context())
+	r.Body = newTimedBody(w, r.Body, timeout)
+	return r
+}
+
 // A timedBody must come in time. The deadline ends with the body: left alone, it
 // would end a long request that has been read in full.
 type timedBody struct {
@@ -77,10 +85,10 @@ type timedBody struct {
 	controller *http.ResponseController
 }
 
-func newTimedBody(w http.ResponseWriter, body io.ReadCloser) *timedBody {
+func newTimedBody(w http.ResponseWriter, body io.ReadCloser, timeout time.Duration) *timedBody {
 	b := &timedBody{ReadCloser: body, controller: http.NewResponseController(w)}
 	// A request without deadlines is one in memory, which cannot be slow.
-	_ = b.controller.SetReadDeadline(time.Now().Add(bodyTimeout))
+	_ = b.controller.SetReadDeadline(time.Now().Add(timeout))
 	return b
 }
 

@@ -53,7 +53,7 @@ func (f *front) collect(a *answer, r *http.Request, camera string) {
 		writeProblem(a, problem(problemMediaType, "send reports as Content-Type: application/cmcd"))
 		return
 	}
-	batch, err := io.ReadAll(http.MaxBytesReader(a, newTimedBody(a, r.Body), cmcd.MaxBatchBytes))
+	batch, err := io.ReadAll(http.MaxBytesReader(a, r.Body, cmcd.MaxBatchBytes))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):

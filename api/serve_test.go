@@ -186,40 +186,6 @@ func isTimeout(err error) bool {
 	return ok && timeout.Timeout()
 }
 
-func TestABodyThatDoesNotComeEndsTheRequestAndAProbeThatTakesLongDoesNot(t *testing.T) {
-	// Once the body is read, its deadline must be gone: the context of a request
-	// ends with its connection's read deadline.
-	deadlines := &deadlineRecorder{}
-	r, err := http.NewRequest("POST", "/", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if deadlines.last.IsZero() {
-			t.Error("the body has no deadline")
-		}
-		if _, err := io.ReadAll(r.Body); err != nil {
-			t.Error(err)
-		}
-		if !deadlines.last.IsZero() {
-			t.Error("the deadline outlives the body")
-		}
-	})).ServeHTTP(deadlines, r)
-}
-
-type deadlineRecorder struct {
-	http.ResponseWriter
-	last time.Time
-}
-
-func (d *deadlineRecorder) Header() http.Header { return http.Header{} }
-
-func (d *deadlineRecorder) SetReadDeadline(t time.Time) error {
-	d.last = t
-	return nil
-}
-
 func TestAPortThatIsTakenIsAnError(t *testing.T) {
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
