@@ -7,8 +7,8 @@ import (
 
 // words that mark a parameter whose value is part of a login. Matching is by
 // containment, and rather too much is hidden than too little.
-func words() [12]string {
-	return [12]string{"user", "usr", "login", "pass", "pwd", "psw", "auth", "token", "key", "secret", "sign", "cred"}
+func words() [13]string {
+	return [13]string{"user", "usr", "login", "pass", "pwd", "psw", "pw", "auth", "token", "key", "secret", "sign", "cred"}
 }
 
 // RedactURL returns a URL fit for logs, errors and API answers: without its
@@ -45,17 +45,45 @@ func redactParameters(text string) string {
 	return strings.Join(parts, "&")
 }
 
-// redactParameter hides what follows the first "=" behind a telling word:
-// "password=x", and also "channel=1_password=x" as seen in paths.
+// Hidden returns the values that RedactURL hides of the parameters of a URL, as
+// they stand there: what must not be shown without their names either. Where a
+// value goes on with other parameters, its first piece is given as well.
+func Hidden(raw string) []string {
+	path, query, _ := strings.Cut(raw, "?")
+	var values []string
+	for _, part := range append(strings.Split(path, "&"), strings.Split(query, "&")...) {
+		at := hiddenFrom(part)
+		if at < 0 {
+			continue
+		}
+		value := part[at:]
+		values = append(values, value)
+		if i := strings.IndexAny(value, "_/;#"); i > 0 {
+			values = append(values, value[:i])
+		}
+	}
+	return values
+}
+
 func redactParameter(part string) string {
+	if at := hiddenFrom(part); at >= 0 {
+		return part[:at] + Redacted
+	}
+	return part
+}
+
+// hiddenFrom finds what follows the first "=" behind a telling word:
+// "password=x", and also "channel=1_password=x" as seen in paths. It is -1
+// where there is none.
+func hiddenFrom(part string) int {
 	for from := 0; ; {
 		equal := strings.IndexByte(part[from:], '=')
 		if equal < 0 {
-			return part
+			return -1
 		}
 		equal += from
 		if equal+1 < len(part) && telling(part[from:equal]) {
-			return part[:equal+1] + Redacted
+			return equal + 1
 		}
 		from = equal + 1
 	}
@@ -71,5 +99,6 @@ func telling(name string) bool {
 			return true
 		}
 	}
-	return false
+	// Too short to be looked for within other names.
+	return name[strings.LastIndexAny(name, "/_;, ")+1:] == "p"
 }

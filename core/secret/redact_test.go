@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -20,6 +21,10 @@ func TestRedactURLHidesLoginsAndKeepsTheRest(t *testing.T) {
 		{"rtsp://h/x?p%61ssword=SECRET", "rtsp://h/x?p%61ssword=[redacted]"},
 		{"rtsp://h/x?pwd=SEC/RE?T;SECRET#SECRET", "rtsp://h/x?pwd=[redacted]"},
 		{"rtsp://h/x?token=SECRET&auth=SECRET&key=SECRET&apikey=SECRET", "rtsp://h/x?token=[redacted]&auth=[redacted]&key=[redacted]&apikey=[redacted]"},
+		{"rtsp://h/x?u=1&pw=SECRET&PW2=SECRET", "rtsp://h/x?u=1&pw=[redacted]&PW2=[redacted]"},
+		{"rtsp://h/x?p=SECRET&profile=1&ptz=2&map=3", "rtsp://h/x?p=[redacted]&profile=1&ptz=2&map=3"},
+		{"rtsp://h/P=SECRET&channel=1", "rtsp://h/P=[redacted]&channel=1"},
+		{"rtsp://h/channel=1_p=SECRET", "rtsp://h/channel=1_p=[redacted]"},
 		{"rtsp://h/x?password=", "rtsp://h/x?password="},
 		{"rtsp://h/user=SECRET&password=SECRET&channel=1&stream=0.sdp?", "rtsp://h/user=[redacted]&password=[redacted]&channel=1&stream=0.sdp?"},
 		{"rtsp://h/channel=1_password=SECRET_stream=0.sdp", "rtsp://h/channel=1_password=[redacted]"},
@@ -44,4 +49,22 @@ func FuzzRedactURLNeverShowsThePassword(f *testing.F) {
 			t.Errorf("shown in %q", got)
 		}
 	})
+}
+
+func TestHiddenReturnsWhatRedactURLHidesOfParameters(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		want []string
+	}{
+		{"rtsp://h/x", nil},
+		{"rtsp://h/x?channel=1&password=", nil},
+		{"rtsp://h/x?user=a&password=S%20T&channel=1&p=c", []string{"a", "S%20T", "c"}},
+		{"rtsp://h/user=a&password=SECRET&channel=1", []string{"a", "SECRET"}},
+		{"rtsp://h/channel=1_password=SECRET_stream=0.sdp", []string{"SECRET_stream=0.sdp", "SECRET"}},
+		{"rtsp://h/x?pw=S?T", []string{"S?T"}},
+	} {
+		if got := Hidden(c.in); !slices.Equal(got, c.want) {
+			t.Errorf("Hidden(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
 }

@@ -374,7 +374,7 @@ func replaceMarked(words string, marked []bool) string {
 			b.WriteString(secret.Redacted)
 		}
 	}
-	return b.String()
+	return strings.ToValidUTF8(b.String(), "") // a secret may end within a character
 }
 
 // eachRun calls f with every longest piece of text that is made of some bytes.
