@@ -62,6 +62,11 @@ type Options struct {
 	Web      http.Handler // the web app: every path that is nobody else's
 	Metrics  http.Handler // /metrics
 
+	// CheckHosts refuses requests for the API by other names than this machine's own
+	// and AllowedHosts, which are in lower case and without ports.
+	CheckHosts   bool
+	AllowedHosts []string
+
 	Version      string
 	Log          *slog.Logger
 	WriteTimeout time.Duration // an answer that takes no byte for so long is cut off
@@ -126,6 +131,10 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 		header.Set("Cache-Control", "private, no-store")
 		header.Set("Referrer-Policy", "no-referrer")
+		if open := path == "/healthz" || path == "/readyz"; !open && !f.options.allowsHost(r.Host) {
+			writeProblem(answer, problem(problemHost, hostAdvice))
+			return
+		}
 		f.routes.ServeHTTP(answer, r)
 	case strings.HasPrefix(path, sharedPrefix):
 		f.serveShared(answer, r)

@@ -23,6 +23,7 @@ type kind struct {
 var (
 	problemMalformed         = kind{"/problems/malformed-body", http.StatusBadRequest, "The body cannot be read"}
 	problemCrossOrigin       = kind{"/problems/cross-origin", http.StatusForbidden, "Another site may not change anything here"}
+	problemHost              = kind{"/problems/host-not-allowed", http.StatusForbidden, "This server is not to be asked by this name"}
 	problemNotFound          = kind{"/problems/not-found", http.StatusNotFound, "There is nothing here"}
 	problemNoCamera          = kind{"/problems/camera-not-found", http.StatusNotFound, "There is no such camera"}
 	problemMethod            = kind{"/problems/method-not-allowed", http.StatusMethodNotAllowed, "This cannot be done here"}

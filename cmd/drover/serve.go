@@ -121,6 +121,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 		Web:     web.Handler(),
 		Metrics: metrics.Handler(version, func() metrics.Snapshot { return snapshot(registry, hub, pool, players, gate, counters, files) }),
 		Version: version, Log: logger, WriteTimeout: c.HTTP.WriteTimeout,
+		CheckHosts: c.Auth.Mode == "", AllowedHosts: c.HTTP.AllowedHosts,
 	})
 	if err != nil {
 		return err

@@ -37,6 +37,10 @@ type HTTP struct {
 	MaxConnections           int // 0: no limit
 	MaxConnectionsPerAddress int // 0: no limit
 
+	// AllowedHosts are names that requests for the API may come by besides those
+	// of this machine, while there is no login and auth.mode does not say so.
+	AllowedHosts []string
+
 	TLS  TLS
 	ACME ACME
 }

@@ -32,6 +32,7 @@ func (c *Config) keys() []key {
 		{"http.congestion_control", "", "`name` of the TCP congestion control; empty: the system's", congestionControl(&c.HTTP.CongestionControl)},
 		{"http.max_connections", "0", "most `connections` at once; 0 for no limit", whole(&c.HTTP.MaxConnections, 0, 1e6)},
 		{"http.max_connections_per_address", "0", "most `connections` at once of one client address; 0 for no limit", whole(&c.HTTP.MaxConnectionsPerAddress, 0, 1e6)},
+		{"http.allowed_hosts", "", "`names` that the API may be asked by besides those of this machine, with commas in between", hosts(&c.HTTP.AllowedHosts)},
 		{"http.tls.cert", "", "`file` with the certificate (PEM) to serve HTTPS with", optional(text(&c.HTTP.TLS.Cert))},
 		{"http.tls.key", "", "`file` with the certificate's key (PEM)", optional(text(&c.HTTP.TLS.Key))},
 		{"http.acme.domains", "", "`names` to get a certificate for by ACME, with commas in between", domains(&c.HTTP.ACME.Domains)},

@@ -181,6 +181,39 @@ func domains(into *[]string) func(string) error {
 	}
 }
 
+// maxHosts is how many names the API may be asked by.
+const maxHosts = 100
+
+// hosts reads names and addresses, without ports, with commas in between.
+func hosts(into *[]string) func(string) error {
+	return func(value string) error {
+		*into = nil
+		if strings.TrimSpace(value) == "" {
+			return nil
+		}
+		for name := range strings.SplitSeq(value, ",") {
+			name = strings.ToLower(strings.TrimSpace(name))
+			_, err := netip.ParseAddr(name)
+			if err != nil && !isHost(name) {
+				return fmt.Errorf("must be names or addresses without a port, with commas in between, for example cameras.example.org, nas")
+			}
+			*into = append(*into, name)
+		}
+		if len(*into) > maxHosts {
+			return fmt.Errorf("has more than %d names", maxHosts)
+		}
+		return nil
+	}
+}
+
+// isHost reports whether a name can be one that a proxy or a network of one's own
+// gives to a host: laxer than the Internet's.
+func isHost(name string) bool {
+	ends := strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") || strings.Contains(name, "..")
+	return name != "" && len(name) <= 253 && !ends &&
+		strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
+}
+
 // isDomain reports whether a name can be that of a host on the Internet: no
 // address, no wildcard, for which ACME asks another proof.
 func isDomain(name string) bool {
