@@ -87,3 +87,22 @@ func FuzzPrintableNeverShowsThePassword(f *testing.F) {
 		}
 	})
 }
+
+func TestACameraThatEchoesALoginOfTheQueryWithoutItsKeyDoesNotShowIt(t *testing.T) {
+	options := script(t, func(p *peer) {
+		for r := p.next(); r != nil; r = p.next() {
+			p.reply(r, "400 bad password Qs3cretWord", "")
+		}
+	})
+	options.URL += "?user=u&password=Qs3cretWord"
+	_, err := Open(t.Context(), options)
+	e := (*Error)(nil)
+	if !errors.As(err, &e) || e.Status != 400 {
+		t.Fatalf("got %v, want the camera's 400", err)
+	}
+	for _, text := range []string{err.Error(), e.Hint(), e.Reason} {
+		if strings.Contains(text, "Qs3cretWord") {
+			t.Errorf("shown in %q", text)
+		}
+	}
+}

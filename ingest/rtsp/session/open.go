@@ -175,7 +175,7 @@ func isBase(text string) bool {
 
 // refused makes an error of a reply, with a better hint where one is known.
 func (s *Session) refused(step Step, reply *message, redirected bool) error {
-	e := refusal(step, reply, s.options.Password.Reveal(), s.talk.lifetime)
+	e := refusal(step, reply, s.options.Password.Reveal(), s.talk.lifetime, s.options.URL)
 	if e.Kind == ErrAuth && s.talk.login.none() {
 		e.detail = "the camera asks for a login: give user name and password"
 		if redirected {

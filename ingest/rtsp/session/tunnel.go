@@ -154,7 +154,7 @@ func (s *Session) tunnelLogin(to target, port uint16) *login {
 
 // refusedTunnel makes an error of an answer that is no tunnel.
 func (s *Session) refusedTunnel(reply *message, request *httpRequest) *Error {
-	e := refusal(StepConnect, reply, s.options.Password.Reveal(), 0)
+	e := refusal(StepConnect, reply, s.options.Password.Reveal(), 0, s.options.URL)
 	switch {
 	case e.Kind == ErrSessionLimit:
 	case e.Kind != ErrAuth:
