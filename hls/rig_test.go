@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,13 +163,20 @@ type rig struct {
 	handler  http.Handler
 	line     *line // to the handler; nil: it is called
 	missed   uint64
-	clock    time.Time
+	clock    testClock
 	checker  *conform.Checker // of whole segments
 	live     *conform.Checker // of parts
 	watching bool
 
 	discontinuity uint64 // discontinuity sequence of the next run
 }
+
+// A testClock is set by the test and read by handlers on goroutines of their own.
+type testClock struct{ nanoseconds atomic.Int64 }
+
+func (c *testClock) now() time.Time { return time.Unix(0, c.nanoseconds.Load()).UTC() }
+
+func (c *testClock) set(at time.Time) { c.nanoseconds.Store(at.UnixNano()) }
 
 const rigEpoch = 1_790_000_000_000
 
@@ -177,8 +185,9 @@ func newRig(t testing.TB, config Config) *rig {
 	if config.Files == nil {
 		config.Files = filesOfWay()
 	}
-	r := &rig{t: t, checker: conform.New(), live: conform.New(), watching: true, clock: zero}
-	config.Now = func() time.Time { return r.clock }
+	r := &rig{t: t, checker: conform.New(), live: conform.New(), watching: true}
+	r.clock.set(zero)
+	config.Now = r.clock.now
 	config, err := config.withDefaults()
 	if err != nil {
 		t.Fatal(err)
@@ -186,8 +195,8 @@ func newRig(t testing.TB, config Config) *rig {
 	r.config = config
 	pool := media.NewPool()
 	r.source = newSource(t, pool, func(f *media.Frame) {
-		if at := zero.Add(f.Track.Duration(f.DTS)); at.After(r.clock) {
-			r.clock = at
+		if at := zero.Add(f.Track.Duration(f.DTS)); at.After(r.clock.now()) {
+			r.clock.set(at)
 		}
 		r.pipeline.segmenter.push(ring.Item{Frame: f, Missed: r.missed})
 		r.missed = 0
@@ -230,14 +239,14 @@ func (r *rig) publish() {
 		r.checker.Watch(now.media.plain.data)
 	}
 	if now.live != nil && now.live != before.live {
-		r.muxer.want(r.clock)
+		r.muxer.want(r.clock.now())
 		r.live.Watch(now.live.full.plain.data)
 	}
 }
 
 // goLive does what the muxer's goroutine does when somebody asks for low latency.
 func (r *rig) goLive() {
-	r.camera.want(r.clock)
+	r.camera.want(r.clock.now())
 	<-r.muxer.wake
 	r.pipeline.goLive()
 	r.publish()
