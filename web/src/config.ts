@@ -24,6 +24,15 @@ export const PLAYLIST_TIMEOUT_MS = 10_000
 /** How often a player that found nothing playable looks again: the camera may have been changed. */
 export const UNSUPPORTED_RETRY_MS = 30_000
 
+/**
+ * What a low-latency player should have in front of it when it has least: enough
+ * for the network of a house. It learns where that is too little.
+ */
+export const LATENCY_MARGIN_MS = 200
+
+/** How often a low-latency player looks at what it has in front of it. */
+export const LATENCY_CHECK_MS = 50
+
 /** A player this far behind its target is taken to live by itself. */
 export const MAX_BEHIND_TARGET_MS = 8_000
 

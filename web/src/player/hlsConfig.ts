@@ -3,7 +3,7 @@ import type { HlsConfig } from 'hls.js'
 const shared: Partial<HlsConfig> = {
   // fMP4 goes to the decoder as it comes: a worker would only copy it about.
   enableWorker: false,
-  lowLatencyMode: true,
+  lowLatencyMode: false,
   // The player's own loop retries for ever; hls.js gives up early, so that the
   // loop hears of a restart of the server soon and asks for the playlist anew.
   playlistLoadPolicy: {
@@ -31,6 +31,17 @@ export const watchConfig: Partial<HlsConfig> = {
   maxBufferLength: 20,
   maxMaxBufferLength: 30,
   abrEwmaDefaultEstimate: 20_000_000,
+}
+
+/** The same as it happens, nearly. How fast it plays is for the LatencyKeeper. */
+export const liveConfig: Partial<HlsConfig> = {
+  ...watchConfig,
+  lowLatencyMode: true,
+  // Where playback begins: a little nearer than it will stay, for the first
+  // picture takes a moment.
+  liveSyncDuration: 0.4,
+  liveSyncOnStallIncrease: 0.1,
+  maxLiveSyncPlaybackRate: 1,
 }
 
 /** For a tile: the smallest source, and next to no memory. */

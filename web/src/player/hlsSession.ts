@@ -1,16 +1,18 @@
 import type Hls from 'hls.js'
 import type { ErrorData, Level, LevelDetails } from 'hls.js'
-import { MAX_BEHIND_TARGET_MS } from '../config'
+import { LATENCY_CHECK_MS, MAX_BEHIND_TARGET_MS } from '../config'
 import { NotYet } from './fetchPlaylist'
-import { previewConfig, watchConfig } from './hlsConfig'
+import { liveConfig, previewConfig, watchConfig } from './hlsConfig'
 import { RecoveryLadder } from './ladder'
+import { LatencyKeeper } from './latencyKeeper'
 import { ProgressWatch, type Sample } from './progress'
 import type { Quality, Session } from './session'
 
 export interface HlsSessionOptions {
   video: HTMLVideoElement
   url: string
-  preview: boolean
+  /** preview: a tile; watch: one picture; live: the same with low latency. */
+  mode: 'preview' | 'watch' | 'live'
   clockSkewMs: number
   /** False while the viewer has paused. */
   wantsPlay: () => boolean
@@ -28,6 +30,7 @@ export class HlsSession implements Session {
   private readonly hls: Hls
   private readonly ladder = new RecoveryLadder()
   private readonly progress = new ProgressWatch()
+  private readonly keeper = new LatencyKeeper()
   private appended = 0
   private fail: (reason: string) => void = () => {}
 
@@ -35,12 +38,13 @@ export class HlsSession implements Session {
     private readonly hlsClass: typeof Hls,
     private readonly options: HlsSessionOptions,
   ) {
-    this.hls = new hlsClass(options.preview ? previewConfig : watchConfig)
+    this.hls = new hlsClass({ preview: previewConfig, watch: watchConfig, live: liveConfig }[options.mode])
   }
 
   async run(signal: AbortSignal): Promise<never> {
     const { hls, hlsClass } = this
     let watch: ReturnType<typeof setInterval> | undefined
+    let pace: ReturnType<typeof setInterval> | undefined
     const abort = (): void => this.fail('stopped')
     try {
       return await new Promise<never>((_, reject) => {
@@ -52,16 +56,19 @@ export class HlsSession implements Session {
         hls.on(hlsClass.Events.MANIFEST_PARSED, (_event, { levels }) => {
           // Levels come in the order of their bit rate. The first guess of a bandwidth
           // is too timid for a camera in the same house.
-          if (!this.options.preview) hls.startLevel = levels.length - 1
+          if (this.options.mode !== 'preview') hls.startLevel = levels.length - 1
           this.options.onQualities()
           this.play()
         })
         hls.loadSource(this.options.url)
         hls.attachMedia(this.options.video)
         watch = setInterval(() => this.check(), 1_000)
+        if (this.options.mode === 'live') pace = setInterval(() => this.keepPace(), LATENCY_CHECK_MS)
       })
     } finally {
       clearInterval(watch)
+      clearInterval(pace)
+      this.options.video.playbackRate = 1
       signal.removeEventListener('abort', abort)
       hls.stopLoad()
     }
@@ -113,6 +120,7 @@ export class HlsSession implements Session {
   }
 
   private onError(data: ErrorData): void {
+    if (data.details === this.hlsClass.ErrorDetails.BUFFER_STALLED_ERROR) this.keeper.stalled(Date.now())
     if (!data.fatal) return
     this.options.onFatal(data.details)
     switch (data.type) {
@@ -166,6 +174,16 @@ export class HlsSession implements Session {
     } else if (video.ended) {
       this.fail('The stream has ended')
     }
+  }
+
+  private keepPace(): void {
+    const { video } = this.options
+    const { buffered } = video
+    const playing = !video.paused && !video.seeking && !document.hidden && video.readyState > HTMLMediaElement.HAVE_CURRENT_DATA
+    const aheadMs = buffered.length > 0 ? (buffered.end(buffered.length - 1) - video.currentTime) * 1000 : 0
+    const { rate, jumpMs } = this.keeper.sample({ nowMs: Date.now(), aheadMs, playing: playing && buffered.length > 0 })
+    if (jumpMs > 0) video.currentTime += jumpMs / 1000
+    if (video.playbackRate !== rate) video.playbackRate = rate
   }
 
   private isFarBehind(): boolean {

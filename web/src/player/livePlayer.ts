@@ -27,6 +27,8 @@ export interface LivePlayerOptions {
   /** Under the video: holds the last picture while there is none. */
   canvas: HTMLCanvasElement
   url: string
+  /** The same with low latency, where that fits. */
+  liveUrl?: string
   /** A small, silent, cheap picture in a tile. */
   preview: boolean
   onStatus: (status: PlayerStatus) => void
@@ -131,8 +133,10 @@ export class LivePlayer {
     while (!signal.aborted) {
       const startedMs = Date.now()
       try {
-        const playlist = await fetchPlaylist(this.options.url, signal)
-        await this.playOnce(playlist, signal)
+        const hlsClass = await loadHls()
+        if (signal.aborted) return
+        const url = this.urlFor(hlsClass)
+        await this.playOnce(hlsClass, url, await fetchPlaylist(url, signal), signal)
       } catch (err) {
         if (signal.aborted) return
         if (Date.now() - startedMs > HEALTHY_AFTER_MS) backoff.reset()
@@ -157,10 +161,8 @@ export class LivePlayer {
   }
 
   /** Plays until it fails or the signal is aborted; rejects in both cases. */
-  private async playOnce(playlist: Playlist, signal: AbortSignal): Promise<void> {
-    const hlsClass = await loadHls()
-    if (signal.aborted) return
-    const session = this.newSession(hlsClass, playlist)
+  private async playOnce(hlsClass: typeof Hls, url: string, playlist: Playlist, signal: AbortSignal): Promise<void> {
+    const session = this.newSession(hlsClass, url, playlist)
     // The one before has played out what it had while the server was away.
     this.endSession()
     this.session = session
@@ -178,8 +180,14 @@ export class LivePlayer {
     this.session = null
   }
 
-  private newSession(hlsClass: typeof Hls, playlist: Playlist): Session {
-    const { video, canvas, url, preview } = this.options
+  /** Browsers' own players want more of a server for low latency than can be known here. */
+  private urlFor(hlsClass: typeof Hls): string {
+    const { url, liveUrl } = this.options
+    return liveUrl !== undefined && hlsClass.isSupported() ? liveUrl : url
+  }
+
+  private newSession(hlsClass: typeof Hls, url: string, playlist: Playlist): Session {
+    const { video, canvas, liveUrl, preview } = this.options
     const wantsPlay = (): boolean => this.wantsPlay
     const onBlocked = (): void => this.setStatus({ kind: 'blocked' })
     const onEnd = (): void => freezeFrame(video, canvas)
@@ -193,7 +201,7 @@ export class LivePlayer {
     return new HlsSession(hlsClass, {
       video,
       url,
-      preview,
+      mode: preview ? 'preview' : url === liveUrl ? 'live' : 'watch',
       clockSkewMs: playlist.clockSkewMs,
       wantsPlay,
       onBlocked,

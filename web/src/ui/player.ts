@@ -1,6 +1,6 @@
 import { formatSeconds } from '../logic/format'
 import { LivePlayer, type PlayerStatus } from '../player/livePlayer'
-import { playlistPath } from '../player/playlistURL'
+import { livePlaylistPath, lowLatencyFits, playlistPath } from '../player/playlistURL'
 import { iconButton } from './button'
 import { h, setText, show } from './dom'
 import { icon, setIcon } from './icons'
@@ -53,6 +53,7 @@ export class PlayerView {
       video: this.video,
       canvas: this.canvas,
       url: playlistPath(cameraId, prefix),
+      ...(lowLatencyFits(window.parent !== window, pageProtocol()) && { liveUrl: livePlaylistPath(cameraId, prefix) }),
       preview: false,
       onStatus: (status) => this.onStatus(status),
     })
@@ -225,4 +226,10 @@ export class PlayerView {
       // A frame may forbid it.
     }
   }
+}
+
+/** The protocol by which the page came, and by which its connections are shared or not. */
+function pageProtocol(): string {
+  const [entry] = performance.getEntriesByType('navigation')
+  return entry instanceof PerformanceNavigationTiming ? entry.nextHopProtocol : ''
 }

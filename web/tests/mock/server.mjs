@@ -127,7 +127,8 @@ export class MockServer {
     const away = this.absent.get(id)
     if (away) return problem(res, away[0], 'Not yet', 'the camera has sent nothing so far', away[1])
     if (!camera) return problem(res, 404, 'Not found', 'no camera of this id')
-    if (rest.join('/') === 'index.m3u8') return playlist(res, this.multivariant(camera), 5)
+    // Without parts low latency is whole segments too.
+    if (['index.m3u8', 'live.m3u8'].includes(rest.join('/'))) return playlist(res, this.multivariant(camera), 5)
     const clip = this.clips[rest[0]]
     if (clip && rest[1] === 'media.m3u8') return playlist(res, clip.mediaPlaylist(), 1)
     const bytes = clip ? await clip.file(rest[1]) : null
