@@ -1,8 +1,10 @@
 package hls
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 
 	"github.com/drover-video/drover/core/media"
@@ -35,6 +37,80 @@ func BenchmarkSegmenter(b *testing.B) {
 		}
 	}
 	b.StopTimer()
+	r.source.out = out
+}
+
+// BenchmarkSegmenterLive is the same while somebody asks for low latency: five
+// parts a second, each with a playlist.
+func BenchmarkSegmenterLive(b *testing.B) {
+	r := newRig(b, Config{})
+	r.watching = false
+	r.sound = aacParams()
+	r.bytes = 10_000
+	r.gops(10)
+	r.goLive()
+	const gops = 20
+	var frames []*media.Frame
+	out := r.source.out
+	r.source.out = func(f *media.Frame) { frames = append(frames, f) }
+	b.ReportAllocs()
+	b.ResetTimer()
+	for done := 0; done < b.N; done += gops * 2 {
+		b.StopTimer()
+		frames = frames[:0]
+		r.gops(gops)
+		r.muxer.wanted.Store(r.clock.UnixNano())
+		b.StartTimer()
+		for _, f := range frames {
+			r.pipeline.segmenter.push(ring.Item{Frame: f})
+			r.pipeline.publish()
+		}
+	}
+	b.StopTimer()
+	r.source.out = out
+	if r.muxer.published.Load().live == nil {
+		b.Fatal("low latency has ended")
+	}
+}
+
+// BenchmarkRelease is a part for ten thousand who wait for it: from its
+// publication to the last answer, without a network.
+func BenchmarkRelease(b *testing.B) {
+	const viewers = 10_000
+	r := newRig(b, Config{})
+	r.watching = false
+	r.gops(8)
+	r.goLive()
+	out := r.source.out
+	r.source.out = func(f *media.Frame) {
+		r.pipeline.segmenter.push(ring.Item{Frame: f})
+		r.pipeline.publish()
+	}
+	for b.Loop() {
+		b.StopTimer()
+		v := r.muxer.published.Load().live
+		path := fmt.Sprintf("/hls/door/main.live.m3u8?_HLS_msn=%d&_HLS_part=%d", v.msn, len(v.parts))
+		var waiting, answered sync.WaitGroup
+		for range viewers {
+			waiting.Add(1)
+			answered.Go(func() {
+				w := &silentWriter{header: http.Header{}}
+				request := httptest.NewRequest(http.MethodGet, path, nil)
+				waiting.Done()
+				r.handler.ServeHTTP(w, request)
+				if w.status != 200 {
+					b.Error(w.status)
+				}
+			})
+		}
+		waiting.Wait()
+		r.muxer.wanted.Store(r.clock.UnixNano())
+		b.StartTimer()
+		for before := v; r.muxer.published.Load().live == before; {
+			r.picture()
+		}
+		answered.Wait()
+	}
 	r.source.out = out
 }
 

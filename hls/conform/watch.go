@@ -180,12 +180,15 @@ func (v *viewer) step(ctx context.Context) error {
 	return nil
 }
 
+// longestWait is how long a segment may take to be waited for as a whole.
+const longestWait = 5 * time.Second
+
 // question says what comes next, in the ways in which players ask for it.
 func (v *viewer) question() (query string, msn uint64, part int) {
 	last := v.playlist
 	msn, part = last.end(), len(last.openParts())
 	query = "?_HLS_msn=" + strconv.FormatUint(msn, 10)
-	if v.round%16 == 15 {
+	if v.round%16 == 15 && last.target() <= longestWait {
 		part = -1 // the whole segment
 	} else {
 		query += "&_HLS_part=" + strconv.Itoa(part)
