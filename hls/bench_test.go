@@ -59,7 +59,7 @@ func BenchmarkSegmenterLive(b *testing.B) {
 		b.StopTimer()
 		frames = frames[:0]
 		r.gops(gops)
-		r.muxer.wanted.Store(r.clock.UnixNano())
+		r.muxer.wanted.Store(r.clock.now().UnixNano())
 		b.StartTimer()
 		for _, f := range frames {
 			r.pipeline.segmenter.push(ring.Item{Frame: f})
@@ -104,7 +104,7 @@ func BenchmarkRelease(b *testing.B) {
 			})
 		}
 		waiting.Wait()
-		r.muxer.wanted.Store(r.clock.UnixNano())
+		r.muxer.wanted.Store(r.clock.now().UnixNano())
 		b.StartTimer()
 		for before := v; r.muxer.published.Load().live == before; {
 			r.picture()
