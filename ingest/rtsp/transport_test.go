@@ -140,10 +140,12 @@ func TestAnotherTransportIsTriedWhereOneDoesNotWork(t *testing.T) {
 			ref.follow(t, pictures(rig.tape("tcp-silent").shots()))
 		}
 		// However often: TCP first, and never again once UDP has brought something.
-		for _, asked := range [][]string{silent.order(), impatient.order()} {
-			if asked[0] != "tcp" || asked[len(asked)-1] != "udp" || len(slices.Compact(asked)) != 2 {
-				t.Errorf("asked for %v", asked)
-			}
+		if asked := silent.order(); asked[0] != "tcp" || asked[len(asked)-1] != "udp" || len(slices.Compact(asked)) != 2 {
+			t.Errorf("asked for %v", asked)
+		}
+		// The watch of a second may give UDP up as well, on a machine that is busy.
+		if asked := impatient.order(); asked[0] != "tcp" || asked[len(asked)-1] != "udp" {
+			t.Errorf("asked for %v", asked)
 		}
 	})
 }
