@@ -31,6 +31,7 @@ export class HlsSession implements Session {
   private readonly ladder = new RecoveryLadder()
   private readonly progress = new ProgressWatch()
   private readonly keeper = new LatencyKeeper()
+  private hasParts = true
   private appended = 0
   private fail: (reason: string) => void = () => {}
 
@@ -60,6 +61,7 @@ export class HlsSession implements Session {
           this.options.onQualities()
           this.play()
         })
+        if (this.options.mode === 'live') hls.on(hlsClass.Events.LEVEL_LOADED, (_event, { details }) => this.settle(details))
         hls.loadSource(this.options.url)
         hls.attachMedia(this.options.video)
         watch = setInterval(() => this.check(), 1_000)
@@ -176,7 +178,14 @@ export class HlsSession implements Session {
     }
   }
 
+  /** Where the playlist has no parts after all, there is no low latency to keep. */
+  private settle(details: LevelDetails): void {
+    this.hasParts = details.partTarget > 0
+    if (!this.hasParts) delete this.hls.config.liveSyncDuration
+  }
+
   private keepPace(): void {
+    if (!this.hasParts) return
     const { video } = this.options
     const { buffered } = video
     const playing = !video.paused && !video.seeking && !document.hidden && video.readyState > HTMLMediaElement.HAVE_CURRENT_DATA
