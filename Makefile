@@ -47,6 +47,10 @@ test: ## install what the tests need, and run all of them
 lint: build/web.stamp build/k6.stamp ## gofmt, go vet, staticcheck
 	@scripts/lint.sh
 
+.PHONY: race
+race: build/web.stamp ## the race detector over what `make test` leaves to it: ingest/rtsp, which wants an idle machine
+	@CGO_ENABLED=1 go test -race -tags poison ./ingest/rtsp
+
 .PHONY: bench
 bench: build/web.stamp ## Go benchmarks of the packages, with their allocations
 	@go test -run '^$$' -bench . -benchmem ./core/... ./hls/... ./ingest/...
