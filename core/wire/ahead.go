@@ -28,12 +28,17 @@ func (l *Listener) serve(c *Conn) {
 		if l.closed.Load() { // after the deadline was set: closing ends those that were set before
 			return
 		}
-		x, data, err := c.next()
-		if err != nil {
+		if err := c.next(); err != nil {
 			return
 		}
-		if !x.parse(data, l.options.Prefixes) {
-			c.ahead = append([]byte(nil), data...)
+		x := l.exchanges.Get().(*exchange)
+		simple := x.parse(c.in.buffer[:c.in.n], l.options.Prefixes)
+		if !simple {
+			c.ahead = append([]byte(nil), c.in.buffer[:c.in.n]...)
+		}
+		l.buffers.Put(c.in.buffer)
+		c.in.buffer = nil
+		if !simple {
 			l.exchanges.Put(x)
 			_ = c.tcp.SetReadDeadline(time.Time{}) // net/http sets its own
 			handed = l.hand(c)
@@ -61,44 +66,42 @@ func (c *Conn) expect(timeout time.Duration) {
 // A reading is the next request of a connection, being read. It is part of the
 // connection, for who waits is to hold as little as can be.
 type reading struct {
-	step     func(socket uintptr) bool
-	exchange *exchange
-	n        int
-	err      error
+	step   func(socket uintptr) bool
+	buffer *buffer
+	n      int
+	err    error
 }
 
-// next waits for bytes of the client, and returns them with the exchange that they
-// lie in.
-func (c *Conn) next() (*exchange, []byte, error) {
+// next waits for bytes of the client. They are in a buffer that is taken once there
+// are any.
+func (c *Conn) next() error {
 	in := &c.in
 	if in.step == nil {
 		in.step = c.readSome
 	}
 	if err := c.raw.Read(in.step); err != nil {
-		return nil, nil, err
+		return err
 	}
-	x := in.exchange
-	in.exchange = nil
 	if in.err == nil && in.n == 0 {
 		in.err = io.EOF
 	}
 	if in.err != nil {
-		c.listener.exchanges.Put(x)
-		return nil, nil, in.err
+		c.listener.buffers.Put(in.buffer)
+		in.buffer = nil
 	}
-	return x, x.room[:in.n], nil
+	return in.err
 }
 
 func (c *Conn) readSome(socket uintptr) (done bool) {
 	in := &c.in
-	x := c.listener.exchanges.Get().(*exchange)
-	in.n, in.err = receive(int(socket), x.room[:])
-	if in.err == syscall.EAGAIN {
-		c.listener.exchanges.Put(x)
-		return false
+	in.buffer = c.listener.buffers.Get().(*buffer)
+	in.n, in.err = receive(int(socket), in.buffer[:])
+	if in.err != syscall.EAGAIN {
+		return true
 	}
-	in.exchange = x
-	return true
+	c.listener.buffers.Put(in.buffer)
+	in.buffer = nil
+	return false
 }
 
 // answer calls the handler, and reports whether the connection goes on.
@@ -117,11 +120,12 @@ func (l *Listener) answer(c *Conn, x *exchange) (goesOn bool) {
 				l.options.Log.Error("a handler failed in an unforeseen way", "path", x.url.Path, "reason", reason, "stack", string(debug.Stack()))
 			}
 		}
-		if x.client.end() { // nobody has a hold on it
-			l.exchanges.Put(x)
-		} else {
+		x.response.free()
+		if !x.client.end() {
+			x.renew(l.options.Context)
 			c.until = time.Time{} // the deadline is another
 		}
+		l.exchanges.Put(x)
 	}()
 	l.options.Handler.ServeHTTP(&x.response, &x.http)
 	return x.response.finish() == nil

@@ -139,7 +139,8 @@ func conversations() map[string]string {
 		"a NUL":                        head + "X-A: \x00\r\n\r\n",
 		"a CR":                         head + "X-A: a\rb\r\n\r\n",
 		"many fields":                  head + strings.Repeat("X-A: 1\r\n", 100) + "\r\n",
-		"long fields":                  head + "Cookie: " + strings.Repeat("x", 10_000) + "\r\n\r\n",
+		"long fields":                  head + "Cookie: " + strings.Repeat("x", 20_000) + "\r\n\r\n",
+		"fields of middling length":    head + "Cookie: " + strings.Repeat("x", 1_500) + "\r\n\r\n",
 		"empty lines first":            "\r\n\r\n" + head + "\r\n",
 		"an unknown method":            "BREW /hls/x HTTP/1.1\r\nHost: h\r\n\r\n",
 		"a method in small letters":    "get /hls/x HTTP/1.1\r\nHost: h\r\n\r\n",
@@ -189,7 +190,8 @@ func converse(t *testing.T, address string, pieces ...string) (answers []exchang
 		}
 		body, err := io.ReadAll(response.Body)
 		response.Body.Close()
-		if err != nil {
+		// A client that still has something to say when it is refused may see a reset.
+		if err != nil && response.StatusCode != http.StatusBadRequest {
 			body = append(body, " and then "+err.Error()...)
 		}
 		if response.Header.Get("Date") != "never" {
@@ -201,6 +203,8 @@ func converse(t *testing.T, address string, pieces ...string) (answers []exchang
 		answers = append(answers, exchanged{response.Status, response.Proto, response.Header, string(body), response.Close})
 	}
 }
+
+func brief(answers []exchanged) string { return fmt.Sprintf("%.1000s", fmt.Sprint(answers)) }
 
 func methodsOf(text string) (methods []string) {
 	for line := range strings.Lines(text) {
@@ -220,7 +224,7 @@ func TestBothWaysSayTheSame(t *testing.T) {
 			want := converse(t, through.address, text)
 			for _, pieces := range [][]string{{text}, {text[:len(text)/2], text[len(text)/2:]}, strings.SplitAfter(text, "\n")} {
 				if got := converse(t, ahead.address, pieces...); !reflect.DeepEqual(got, want) {
-					t.Errorf("%d pieces of %.200q:\ngot  %.2000v\nwant %.2000v", len(pieces), text, got, want)
+					t.Errorf("%d pieces of %.200q:\ngot  %s\nwant %s", len(pieces), text, brief(got), brief(want))
 				}
 			}
 		})

@@ -8,16 +8,24 @@ import (
 	"time"
 )
 
-// maxRequest is the largest simple request.
-const maxRequest = 4 << 10
-
-// An exchange is a simple request and its answer, with all the memory that they
-// take. A connection that waits for a request has none.
+// An exchange is a simple request and its answer. A connection that waits for a
+// request has none.
 type exchange struct {
 	request
 	response response
-	room     [maxRequest]byte // where the request is read to
 }
+
+// A buffer holds a request while it is read, and then what of its answer is sent in
+// one write: first the head's room, then that of a body. A handler that waits has
+// none.
+type buffer [headRoom + gathered]byte
+
+const (
+	headRoom = 2 << 10
+	gathered = 8 << 10 // of a body
+
+	maxRequest = headRoom + gathered
+)
 
 type request struct {
 	http   http.Request
@@ -31,9 +39,15 @@ type request struct {
 func (l *Listener) newExchange() *exchange {
 	x := &exchange{}
 	x.header, x.response.header = http.Header{}, http.Header{}
-	x.client = &clientContext{Context: l.options.Context}
-	x.blank = *new(http.Request).WithContext(x.client)
+	x.response.buffers = &l.buffers
+	x.renew(l.options.Context)
 	return x
+}
+
+// renew gives the request another context: somebody may still have the last one.
+func (r *request) renew(server context.Context) {
+	r.client = &clientContext{Context: server}
+	r.blank = *new(http.Request).WithContext(r.client)
 }
 
 // A clientContext ends with the server's context or when the client leaves.

@@ -34,6 +34,7 @@ type Listener struct {
 	options Options
 
 	exchanges sync.Pool     // of *exchange
+	buffers   sync.Pool     // of *buffer
 	handed    chan net.Conn // to net/http
 	failed    chan error    // of accepting
 	done      chan struct{} // closed by Close
@@ -59,6 +60,7 @@ func NewListener(inner net.Listener, options Options) *Listener {
 	}
 	l := &Listener{inner: inner, options: options, handed: make(chan net.Conn), failed: make(chan error), done: make(chan struct{}), conns: map[*Conn]struct{}{}}
 	l.exchanges.New = func() any { return l.newExchange() }
+	l.buffers.New = func() any { return new(buffer) }
 	if l.isAhead() {
 		l.serves.Go(l.accept)
 	}

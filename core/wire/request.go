@@ -8,7 +8,7 @@ import (
 )
 
 // maxFields is how many header fields a simple request has at most.
-const maxFields = 64
+const maxFields = 48
 
 // parseRequest fills r from what was read, if that is exactly one simple request:
 // GET or HEAD of a plain path, HTTP/1.1, no body, nothing that changes how the

@@ -6,24 +6,24 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
-
-// gathered is how much of a body is kept to be sent in one write with its head.
-const gathered = 8 << 10
 
 // A response is the http.ResponseWriter of a request that is answered ahead of
 // net/http, and says what net/http's would: a test compares the two. Only that a
 // long body of unknown length ends with the connection, and not in chunks.
 type response struct {
-	conn   *Conn
-	header http.Header
-	date   []byte // of now, as a header line
-	isHead bool   // the request is, so no body is sent
+	conn    *Conn
+	buffers *sync.Pool // of *buffer
+	buffer  *buffer    // nil before the header
+	header  http.Header
+	date    []byte // of now, as a header line
+	isHead  bool   // the request is, so no body is sent
 
 	status int    // 0 before the header
 	typed  bool   // the header says of what type the body is
-	head   []byte // of the answer, without its end; of no length once it is sent
+	head   []byte // of the answer, without its end; nil once it is sent
 	body   []byte // gathered behind the head
 	length int64  // of the body, -1: not known
 	given  int64  // bytes of the body, by the handler
@@ -33,7 +33,15 @@ type response struct {
 
 func (w *response) reset(c *Conn, isHead bool, date []byte, closing bool) {
 	clear(w.header)
-	*w = response{conn: c, header: w.header, head: w.head[:0], body: w.body[:0], isHead: isHead, date: date, close: closing}
+	*w = response{conn: c, buffers: w.buffers, header: w.header, isHead: isHead, date: date, close: closing}
+}
+
+// free gives the buffer back. The answer is over.
+func (w *response) free() {
+	if w.buffer != nil {
+		w.buffers.Put(w.buffer)
+		w.buffer, w.head, w.body = nil, nil, nil
+	}
 }
 
 // Header implements http.ResponseWriter.
@@ -63,7 +71,9 @@ func (w *response) WriteHeader(status int) {
 		w.close = w.close || strings.EqualFold(values[0], "close")
 		delete(w.header, "Connection")
 	}
-	w.head = w.appendHead(w.head[:0])
+	w.buffer = w.buffers.Get().(*buffer)
+	w.body = w.buffer[headRoom:headRoom]
+	w.head = w.appendHead(w.buffer[:0:headRoom]) // one that is longer lies elsewhere
 }
 
 // appendHead writes the head but for its end.
@@ -114,7 +124,7 @@ func (w *response) take(n int64, first []byte) error {
 	if w.length >= 0 && w.given > w.length {
 		return http.ErrContentLength
 	}
-	if len(w.head) > 0 && !w.typed && len(first) > 0 {
+	if w.head != nil && !w.typed && len(first) > 0 {
 		w.typed = true
 		w.head = append(append(append(w.head, "Content-Type: "...), http.DetectContentType(first)...), "\r\n"...)
 	}
@@ -165,9 +175,14 @@ func (w *response) flush(more bool) error {
 		return w.err
 	}
 	out := w.body
-	if len(w.head) > 0 {
-		out = append(w.end(w.head), w.body...)
-		w.head = out[:0]
+	if w.head != nil {
+		if head := w.end(w.head); len(head) <= headRoom {
+			from := headRoom - copy(w.buffer[headRoom-len(head):headRoom], head)
+			out = w.buffer[from : headRoom+len(w.body)]
+		} else {
+			out = append(head, w.body...)
+		}
+		w.head = nil
 	}
 	w.body = w.body[:0]
 	if len(out) > 0 {
@@ -210,7 +225,7 @@ func (w *response) finish() error {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	if len(w.head) > 0 && w.length < 0 && w.hasBody() && (!w.isHead || w.given > 0) {
+	if w.head != nil && w.length < 0 && w.hasBody() && (!w.isHead || w.given > 0) {
 		// All there is of the body is here.
 		w.length = w.given
 		w.head = append(strconv.AppendInt(append(w.head, "Content-Length: "...), w.length, 10), "\r\n"...)
