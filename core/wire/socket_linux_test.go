@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"io"
 	"net"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -38,6 +40,33 @@ func TestConnectionsInheritWhatTheListenerSays(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// The server has nothing more to send and waits for the next request: no deadline of
+// its own runs, and yet the answer is not kept for ever.
+func TestAnAnswerLeftUnreadInItsSocketEndsTheConnection(t *testing.T) {
+	byEachWay(t, func(t *testing.T, way string) {
+		b := newBench(t, way, 128<<10, 100*time.Millisecond)
+		small := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+			return raw.Control(func(socket uintptr) {
+				if err := unix.SetsockoptInt(int(socket), unix.SOL_SOCKET, unix.SO_RCVBUF, 4096); err != nil {
+					t.Error(err)
+				}
+			})
+		}}
+		conn, err := small.DialContext(t.Context(), "tcp", b.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := conn.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		b.sent()
+	})
 }
 
 func TestChurnLeavesNoDescriptorBehind(t *testing.T) {
