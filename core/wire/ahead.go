@@ -50,10 +50,11 @@ func (l *Listener) serve(c *Conn) {
 	}
 }
 
-// expect sets how long the next request may take to come. Of a deadline that moves
-// on by little, the kernel of the runtime need not hear.
+// expect sets how long the next request may take to come, 0: for ever. To move a
+// deadline on by little is not worth what it costs.
 func (c *Conn) expect(timeout time.Duration) {
 	if timeout <= 0 {
+		_ = c.tcp.SetReadDeadline(time.Time{})
 		return
 	}
 	until := time.Now().Add(timeout)
