@@ -204,7 +204,7 @@ func TestAHerdThatIsFastOrRepeatsAsksAgainAtOnceAndCountsAfterItsWarmUp(t *testi
 			t.Fatal(err)
 		}
 		r := run(context.Background(), options{
-			url: start, viewers: 3, duration: 600 * time.Millisecond, warmup: 200 * time.Millisecond, poll: time.Hour, mode: c.mode, pid: os.Getpid(),
+			url: start, viewers: 3, duration: 3 * time.Second, warmup: time.Second, poll: time.Hour, mode: c.mode, pid: os.Getpid(),
 		})
 		if got := r.Kinds[c.kind].Requests; r.Failed != 0 || got < 4 {
 			t.Errorf("%s: %d requests, failures %v", c.mode, got, r.Examples)
