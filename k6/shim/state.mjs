@@ -18,7 +18,8 @@ export function request(message) {
   const { port, flag } = shared
   Atomics.store(flag, 0, 0)
   port.postMessage({ kind: 'request', ...message })
-  Atomics.wait(flag, 0, 0)
+  // Again, if it was the last answer's notify, which came late, that ended the wait.
+  while (Atomics.load(flag, 0) === 0) Atomics.wait(flag, 0, 0)
   const answer = receiveMessageOnPort(port)
   if (!answer) throw new Error('k6/http: there is no answer')
   return answer.message
