@@ -22,6 +22,7 @@ type contender struct {
 	// can be had for longer than a run takes.
 	playlist string
 	segment  func(ctx context.Context) (string, error)
+	header   string // of the requests to it
 	stop     func()
 }
 
@@ -33,6 +34,7 @@ type stage struct {
 	options
 	folder     string // of logs and configurations
 	shared     string // on tmpfs: the segments
+	camera     *process
 	contenders []contender
 }
 
@@ -55,8 +57,20 @@ func newStage(ctx context.Context, o options, clip, segmentDuration string) (s *
 	if err := os.Chmod(s.shared, 0o755); err != nil {
 		return s, err
 	}
-	if err := s.startDrover(ctx, clip, segmentDuration); err != nil {
+	source, err := s.startCamera(ctx, clip)
+	if err != nil {
 		return s, err
+	}
+	if err := s.startDrover(ctx, "drover", source, "DROVER_HLS_SEGMENT_DURATION="+segmentDuration); err != nil {
+		return s, err
+	}
+	if o.ways {
+		through := s.contenders[0]
+		through.name, through.header, through.stop = "drover, through net/http", notSimple, nil
+		s.add(through)
+		if err := s.startDrover(ctx, "drover, copying", source, "DROVER_HLS_SEGMENT_DURATION="+segmentDuration, "DROVER_HLS_KERNEL_BYTES=0"); err != nil {
+			return s, err
+		}
 	}
 	if err := s.copySegments(ctx); err != nil {
 		return s, err
@@ -84,6 +98,9 @@ func (s *stage) end() {
 			s.contenders[i].stop()
 		}
 	}
+	if s.camera != nil {
+		s.camera.stop()
+	}
 	for _, folder := range []string{s.folder, s.shared} {
 		if folder != "" {
 			_ = os.RemoveAll(folder)
@@ -91,13 +108,17 @@ func (s *stage) end() {
 	}
 }
 
-func (s *stage) startDrover(ctx context.Context, clip, segmentDuration string) error {
+// notSimple is a header of which Drover leaves it to net/http what it means.
+const notSimple = "Pragma: no-cache"
+
+// startCamera returns the camera's URL.
+func (s *stage) startCamera(ctx context.Context, clip string) (source string, err error) {
 	camera, err := start(s.folder, others(s.core), nil, s.simcam, "-listen", "127.0.0.1:0", "-cameras", "1", "-clip", clip)
 	if err != nil {
-		return err
+		return "", err
 	}
-	var source string
-	err = camera.await(ctx, "the camera is ready", func() error {
+	s.camera = camera
+	return source, camera.await(ctx, "the camera is ready", func() error {
 		ready := regexp.MustCompile(`(?m)^ready (\S+)$`).FindStringSubmatch(camera.output())
 		if ready == nil {
 			return errors.New("it is not")
@@ -105,35 +126,30 @@ func (s *stage) startDrover(ctx context.Context, clip, segmentDuration string) e
 		source = ready[1]
 		return nil
 	})
-	if err != nil {
-		camera.stop()
-		return err
-	}
+}
+
+func (s *stage) startDrover(ctx context.Context, name, source string, environment ...string) error {
 	configuration := filepath.Join(s.folder, "drover.yaml")
 	if err := os.WriteFile(configuration, []byte("cameras:\n  door: "+source+"\n"), 0o600); err != nil {
-		camera.stop()
+		return err
+	}
+	data, err := os.MkdirTemp(s.folder, "data-")
+	if err != nil {
 		return err
 	}
 	address, err := freeAddress()
 	if err != nil {
-		camera.stop()
 		return err
 	}
-	server, err := start(s.folder, only(s.core), []string{
-		"DROVER_HTTP_ADDRESS=" + address, "DROVER_DATA_DIR=" + filepath.Join(s.folder, "data"), "DROVER_HLS_SEGMENT_DURATION=" + segmentDuration,
-	}, s.drover, "serve", "--config", configuration)
+	environment = append(environment, "DROVER_HTTP_ADDRESS="+address, "DROVER_DATA_DIR="+data)
+	server, err := start(s.folder, only(s.core), environment, s.drover, "serve", "--config", configuration)
 	if err != nil {
-		camera.stop()
 		return err
 	}
 	playlist := "http://" + address + "/hls/door/main.index.m3u8"
 	s.add(contender{
-		name: "drover", pid: server.pid(), playlist: playlist,
+		name: name, pid: server.pid(), playlist: playlist, stop: server.stop,
 		segment: func(ctx context.Context) (string, error) { return newestSegment(ctx, playlist) },
-		stop: func() {
-			server.stop()
-			camera.stop()
-		},
 	})
 	return server.await(ctx, "the window is full", func() error {
 		text, err := get(ctx, playlist)

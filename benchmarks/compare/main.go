@@ -32,6 +32,7 @@ type options struct {
 	herd      time.Duration // of the long run; 0: none
 	viewers   []int
 	scenarios []string
+	ways      bool
 	core      int
 	drover    string
 	simcam    string
@@ -88,6 +89,7 @@ func parseOptions(args []string) (options, error) {
 		o.scenarios, err = parseScenarios(text)
 		return err
 	})
+	flags.BoolVar(&o.ways, "ways", false, "Drover also through net/http, and without memory files")
 	flags.IntVar(&o.core, "core", 0, "the processor that servers have")
 	flags.StringVar(&o.drover, "drover", "bin/drover", "the server's binary")
 	flags.StringVar(&o.simcam, "simcam", "build/simcam", "the simulator's binary")

@@ -131,7 +131,7 @@ func (r *result) runRound(ctx context.Context, s *stage, herd, scenario string, 
 			return fmt.Errorf("%s, %s, %d viewers: %w", scenario, c.name, viewers, err)
 		}
 		m.Round = round
-		fmt.Printf("%-8s %5d viewers, round %d: %-8s %8.4f CPU-s/GB  %7.1f us/request  %7.0f requests/s  p95 %7.1f ms  %d failed\n",
+		fmt.Printf("%-8s %5d viewers, round %d: %-24s %8.4f CPU-s/GB  %7.1f us/request  %7.0f requests/s  p95 %7.1f ms  %d failed\n",
 			scenario, viewers, round+1, c.name, m.perGB(), m.perRequest(), float64(m.Requests)/m.Seconds, m.P95MS, m.Failed)
 		r.Measurements = append(r.Measurements, m)
 	}
@@ -170,7 +170,7 @@ func (s *stage) measure(ctx context.Context, herd, scenario string, c contender,
 	}
 	m := measurement{Scenario: scenario, Viewers: viewers, Contender: c.name, Load: load()}
 	arguments := []string{"-url", url, "-mode", mode, "-viewers", strconv.Itoa(viewers), "-duration", duration.String(),
-		"-ramp", (s.warmup / 2).String(), "-warmup", s.warmup.String(), "-pid", strconv.Itoa(c.pid), "-json"}
+		"-ramp", (s.warmup / 2).String(), "-warmup", s.warmup.String(), "-pid", strconv.Itoa(c.pid), "-header", c.header, "-json"}
 	p, err := start(s.folder, others(s.core), nil, herd, arguments...)
 	if err != nil {
 		return m, err

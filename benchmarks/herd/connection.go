@@ -32,10 +32,13 @@ type connection struct {
 // discardBytes is how much of a body one call may throw away.
 const discardBytes = 1 << 20
 
-func newConnection(host, address string, scratch []byte) *connection {
+func newConnection(host, address, header string, scratch []byte) *connection {
+	if header != "" {
+		header += "\r\n"
+	}
 	return &connection{
 		address: address,
-		header:  " HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: drover-herd\r\nAccept: */*\r\n\r\n",
+		header:  " HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: drover-herd\r\nAccept: */*\r\n" + header + "\r\n",
 		reader:  bufio.NewReaderSize(nil, 4096),
 		scratch: scratch,
 	}

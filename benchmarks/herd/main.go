@@ -27,6 +27,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -45,6 +46,7 @@ type options struct {
 	warmup   time.Duration
 	mode     mode
 	poll     time.Duration
+	header   string // one more of each request; "" for none
 	pid      int
 	json     bool
 }
@@ -90,6 +92,7 @@ func parseOptions(args []string) (options, error) {
 	flags.DurationVar(&o.warmup, "warmup", 0, "what is asked for before this time is not reported")
 	flags.StringVar((*string)(&o.mode), "mode", string(modePaced), "what viewers do: paced, fast or repeat")
 	flags.DurationVar(&o.poll, "poll", 2*time.Second, "how often each asks for the playlist")
+	flags.StringVar(&o.header, "header", "", "one more `field: value` of each request")
 	flags.IntVar(&o.pid, "pid", 0, "the server's process, whose memory and CPU are reported too")
 	flags.BoolVar(&o.json, "json", false, "print the report as JSON")
 	if err := flags.Parse(args); err != nil {
@@ -114,6 +117,8 @@ func parseOptions(args []string) (options, error) {
 		return o, errors.New("-mode: must be paced, fast or repeat")
 	case o.poll < 100*time.Millisecond:
 		return o, errors.New("-poll: must be at least 100ms")
+	case strings.ContainsAny(o.header, "\r\n") || o.header != "" && !strings.Contains(o.header, ": "):
+		return o, errors.New("-header: must be one field: value")
 	case o.pid < 0:
 		return o, errors.New("-pid: must not be negative")
 	}
@@ -147,7 +152,7 @@ func run(ctx context.Context, o options) report {
 				return
 			}
 			v := &viewer{
-				conn:  newConnection(o.url.Host, addressOf(o.url), scratch),
+				conn:  newConnection(o.url.Host, addressOf(o.url), o.header, scratch),
 				start: o.url,
 				poll:  o.poll,
 				stall: max(10*time.Second, 5*o.poll),

@@ -75,7 +75,7 @@ func (o *origin) viewer(t *testing.T) *viewer {
 		t.Fatal(err)
 	}
 	v := &viewer{
-		conn:  newConnection(start.Host, start.Host, make([]byte, discardBytes)),
+		conn:  newConnection(start.Host, start.Host, "", make([]byte, discardBytes)),
 		start: start, poll: time.Second, stall: time.Hour, tally: newTally(),
 	}
 	t.Cleanup(v.conn.close)
@@ -224,7 +224,7 @@ func TestAHerdThatIsFastOrRepeatsAsksAgainAtOnceAndCountsAfterItsWarmUp(t *testi
 
 func TestOptionsOutOfBoundsAreRefused(t *testing.T) {
 	for _, args := range []string{
-		"-viewers 0", "-viewers 20001", "-duration 0s", "-duration 2h", "-url https://x/", "-url door", "-ramp 2m", "-poll 1ms", "-pid -1", "-warmup 2h", "-mode slow",
+		"-viewers 0", "-viewers 20001", "-duration 0s", "-duration 2h", "-url https://x/", "-url door", "-ramp 2m", "-poll 1ms", "-pid -1", "-warmup 2h", "-mode slow", "-header x", "-header=x:\r\n",
 	} {
 		if _, err := parseOptions(strings.Fields(args)); err == nil {
 			t.Errorf("%s was taken", args)
