@@ -33,6 +33,7 @@ type options struct {
 	viewers   []int
 	scenarios []string
 	ways      bool
+	together  bool
 	core      int
 	drover    string
 	simcam    string
@@ -90,6 +91,7 @@ func parseOptions(args []string) (options, error) {
 		return err
 	})
 	flags.BoolVar(&o.ways, "ways", false, "Drover also through net/http, and without memory files")
+	flags.BoolVar(&o.together, "together", false, "the herd has the servers' core, and not the others")
 	flags.IntVar(&o.core, "core", 0, "the processor that servers have")
 	flags.StringVar(&o.drover, "drover", "bin/drover", "the server's binary")
 	flags.StringVar(&o.simcam, "simcam", "build/simcam", "the simulator's binary")

@@ -171,7 +171,11 @@ func (s *stage) measure(ctx context.Context, herd, scenario string, c contender,
 	m := measurement{Scenario: scenario, Viewers: viewers, Contender: c.name, Load: load()}
 	arguments := []string{"-url", url, "-mode", mode, "-viewers", strconv.Itoa(viewers), "-duration", duration.String(),
 		"-ramp", (s.warmup / 2).String(), "-warmup", s.warmup.String(), "-pid", strconv.Itoa(c.pid), "-header", c.header, "-json"}
-	p, err := start(s.folder, others(s.core), nil, herd, arguments...)
+	cores := others(s.core)
+	if s.together {
+		cores = only(s.core)
+	}
+	p, err := start(s.folder, cores, nil, herd, arguments...)
 	if err != nil {
 		return m, err
 	}
