@@ -51,7 +51,7 @@ func confinements() []confinement {
 	return []confinement{
 		{"github.com/bluenviron/gortsplib", []string{"ingest/rtsp"}, false, "one package talks RTSP"},
 		{"github.com/spf13/viper", []string{"core/config"}, false, "one package knows where configuration comes from"},
-		{"modernc.org/sqlite", []string{"core/store"}, false, "one package knows the database"},
+		{"modernc.org/sqlite", []string{"core/sqlite"}, false, "one package knows the database"},
 		{"github.com/spf13/cobra", []string{"cmd"}, false, "the command line is assembled in one place"},
 		{"github.com/go-chi/chi", []string{"api"}, false, "one package routes"},
 		{"github.com/danielgtaylor/huma", []string{"api"}, false, "one package describes the API"},
@@ -228,7 +228,7 @@ func TestABrokenRuleIsFound(t *testing.T) {
 		{"gortsplib in a test elsewhere", importer{folder: "hls", test: true}, "github.com/bluenviron/gortsplib/v4", true},
 		{"viper in core/config", importer{folder: "core/config"}, "github.com/spf13/viper", false},
 		{"viper in cmd", importer{folder: "cmd/drover"}, "github.com/spf13/viper", true},
-		{"the database driver in core/store", importer{folder: "core/store"}, "modernc.org/sqlite", false},
+		{"the database driver in core/sqlite", importer{folder: "core/sqlite"}, "modernc.org/sqlite", false},
 		{"the database driver in archive", importer{folder: "archive"}, "modernc.org/sqlite", true},
 		{"a part of the database driver elsewhere", importer{folder: "api"}, "modernc.org/sqlite/lib", true},
 		{"a module of a like name is another one", importer{folder: "api"}, "modernc.org/sqlitex", false},

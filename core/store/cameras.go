@@ -8,36 +8,37 @@ import (
 
 	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/secret"
+	"github.com/drover-video/drover/core/sqlite"
 )
 
 // Cameras returns all cameras in the order in which they were made, with Origin
 // camera.OriginAPI.
 func (s *Store) Cameras(ctx context.Context) ([]camera.Spec, error) {
-	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := s.db.Reader().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
-		return nil, fmt.Errorf("read cameras: %w", explain(err))
+		return nil, fmt.Errorf("read cameras: %w", sqlite.Explain(err))
 	}
 	defer tx.Rollback() //nolint:errcheck // Nothing was written.
 	specs, err := readCameras(ctx, tx)
 	if err != nil {
-		return nil, fmt.Errorf("read cameras: %w", explain(err))
+		return nil, fmt.Errorf("read cameras: %w", sqlite.Explain(err))
 	}
 	byID := make(map[string]*camera.Spec, len(specs))
 	for i := range specs {
 		byID[specs[i].ID] = &specs[i]
 	}
 	if err := readSources(ctx, tx, byID); err != nil {
-		return nil, fmt.Errorf("read sources: %w", explain(err))
+		return nil, fmt.Errorf("read sources: %w", sqlite.Explain(err))
 	}
 	if err := readLabels(ctx, tx, byID); err != nil {
-		return nil, fmt.Errorf("read labels: %w", explain(err))
+		return nil, fmt.Errorf("read labels: %w", sqlite.Explain(err))
 	}
 	return specs, nil
 }
 
 // AddCamera stores a new camera, or returns camera.ErrExists.
 func (s *Store) AddCamera(ctx context.Context, spec camera.Spec) error {
-	return s.write(ctx, "store camera "+spec.ID, func(ctx context.Context, tx *sql.Tx) error {
+	return s.db.Write(ctx, "store camera "+spec.ID, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `
 			INSERT INTO cameras (id, position, name, enabled, on_demand, record_mode, record_max_age, record_max_bytes)
 			VALUES (?, (SELECT coalesce(max(position), 0) + 1 FROM cameras), ?, ?, ?, ?, ?, ?)
@@ -56,7 +57,7 @@ func (s *Store) AddCamera(ctx context.Context, spec camera.Spec) error {
 // UpdateCamera stores a camera in place of the one of its id, or returns
 // camera.ErrNotFound.
 func (s *Store) UpdateCamera(ctx context.Context, spec camera.Spec) error {
-	return s.write(ctx, "store camera "+spec.ID, func(ctx context.Context, tx *sql.Tx) error {
+	return s.db.Write(ctx, "store camera "+spec.ID, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `
 			UPDATE cameras SET name = ?, enabled = ?, on_demand = ?, record_mode = ?, record_max_age = ?, record_max_bytes = ?
 			WHERE id = ?`,
@@ -78,7 +79,7 @@ func (s *Store) UpdateCamera(ctx context.Context, spec camera.Spec) error {
 
 // RemoveCamera forgets a camera, or returns camera.ErrNotFound.
 func (s *Store) RemoveCamera(ctx context.Context, id string) error {
-	return s.write(ctx, "remove camera "+id, func(ctx context.Context, tx *sql.Tx) error {
+	return s.db.Write(ctx, "remove camera "+id, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, "DELETE FROM cameras WHERE id = ?", id)
 		if err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 // one more than the highest so far. It is on disk when it is returned.
 func (s *Store) NextEpoch(ctx context.Context, camera string) (int64, error) {
 	var epoch int64
-	err := s.write(ctx, "next epoch of "+camera, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.Write(ctx, "next epoch of "+camera, func(ctx context.Context, tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `
 			INSERT INTO epochs (camera, epoch) VALUES (?, ?)
 			ON CONFLICT (camera) DO UPDATE SET epoch = max(excluded.epoch, epoch + 1)
@@ -23,7 +23,7 @@ func (s *Store) NextEpoch(ctx context.Context, camera string) (int64, error) {
 // discontinuity sequences, all of them higher than any before, over restarts too.
 // That is on disk when they are returned.
 func (s *Store) ReserveDiscontinuities(ctx context.Context, camera string, count int64) (first int64, err error) {
-	err = s.write(ctx, "discontinuities of "+camera, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.db.Write(ctx, "discontinuities of "+camera, func(ctx context.Context, tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `
 			INSERT INTO epochs (camera, epoch, discontinuity) VALUES (?1, 0, ?2)
 			ON CONFLICT (camera) DO UPDATE SET discontinuity = discontinuity + ?2

@@ -19,6 +19,7 @@ import (
 
 	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/secret"
+	"github.com/drover-video/drover/core/sqlite"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -373,8 +374,8 @@ func TestADamagedFileIsAClearError(t *testing.T) {
 		"scribbled": scribbled,
 	} {
 		err := openBytes(t, content)
-		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), fileName) {
-			t.Errorf("%s: got %v, want ErrDamaged with the file's name", name, err)
+		if !errors.Is(err, sqlite.ErrDamaged) || !strings.Contains(err.Error(), fileName) {
+			t.Errorf("%s: got %v, want sqlite.ErrDamaged with the file's name", name, err)
 		}
 	}
 }
@@ -385,14 +386,14 @@ func TestANewerSchemaIsLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.db.Exec("PRAGMA user_version = 99"); err != nil {
+	if _, err := s.db.Reader().Exec("PRAGMA user_version = 99"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), dir, clock(1)); !errors.Is(err, ErrNewer) {
-		t.Errorf("got %v, want ErrNewer", err)
+	if _, err := Open(t.Context(), dir, clock(1)); !errors.Is(err, sqlite.ErrNewer) {
+		t.Errorf("got %v, want sqlite.ErrNewer", err)
 	}
 }
 
@@ -402,8 +403,8 @@ func TestOneServerAtATimeIsAtWorkOnADirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), dir, clock(1)); !errors.Is(err, ErrInUse) {
-		t.Errorf("a second one: %v, want ErrInUse", err)
+	if _, err := Open(t.Context(), dir, clock(1)); !errors.Is(err, sqlite.ErrInUse) {
+		t.Errorf("a second one: %v, want sqlite.ErrInUse", err)
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
@@ -429,8 +430,8 @@ func TestAnotherProgramsDatabaseIsLeftAlone(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), dir, clock(1)); !errors.Is(err, ErrForeign) {
-		t.Errorf("got %v, want ErrForeign", err)
+	if _, err := Open(t.Context(), dir, clock(1)); !errors.Is(err, sqlite.ErrForeign) {
+		t.Errorf("got %v, want sqlite.ErrForeign", err)
 	}
 }
 
@@ -449,7 +450,7 @@ func TestWritesAreSyncedToTheLog(t *testing.T) {
 	s := open(t, t.TempDir())
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000"} {
 		var got string
-		if err := s.db.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
+		if err := s.db.Reader().QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("%s is %s, want %s (%v)", pragma, got, want, err)
 		}
 	}
