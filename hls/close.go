@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/drover-video/drover/core/media"
+	"github.com/drover-video/drover/core/sample"
 )
 
 // close ends the open segment. The leading track's last frame lasts until endDTS;
@@ -112,13 +113,13 @@ func (s *segmenter) coverage(duration time.Duration) float64 {
 	if len(s.open.follow) == 0 || duration <= 0 {
 		return 0
 	}
-	codec, err := newSoundCodec(s.follower.stream)
+	codec, err := sample.NewSound(s.follower.track, s.follower.params)
 	if err != nil {
 		return 0
 	}
 	ticks := int64(0)
 	for _, f := range s.open.follow {
-		ticks += codec.ticks(f.Payload())
+		ticks += codec.Ticks(f.Payload())
 	}
 	return float64(s.follower.track.Duration(ticks)) / float64(duration)
 }

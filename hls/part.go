@@ -7,6 +7,7 @@ import (
 
 	"github.com/drover-video/drover/core/fmp4"
 	"github.com/drover-video/drover/core/media"
+	"github.com/drover-video/drover/core/sample"
 )
 
 // A part is a fragment of a segment, and a sub-range of its bytes. It is
@@ -50,12 +51,12 @@ func (s *segment) appendParts(cuts []cut, lead, follow []*media.Frame, number ui
 		room.runs = append(room.runs, run(trackID(video), frames[0], room.lead))
 		if frames := follow[c.follow[0]:c.follow[1]]; len(frames) > 0 {
 			last := frames[len(frames)-1]
-			end := last.DTS + s.layout.sound.ticks(last.Payload())
+			end := last.DTS + s.layout.sound.Ticks(last.Payload())
 			if c.follow[1] < len(follow) {
 				end = follow[c.follow[1]].DTS
 			}
 			room.follow = appendSamples(room.follow[:0], frames, end)
-			room.runs = append(room.runs, run(audioTrackID, frames[0], room.follow))
+			room.runs = append(room.runs, run(sample.AudioTrackID, frames[0], room.follow))
 		}
 		room.heads = fmp4.AppendFragment(room.heads, number, room.runs)
 		room.ends = append(room.ends, len(room.heads))

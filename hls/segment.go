@@ -9,6 +9,7 @@ import (
 	"github.com/drover-video/drover/core/media"
 	"github.com/drover-video/drover/core/memfile"
 	"github.com/drover-video/drover/core/mpegts"
+	"github.com/drover-video/drover/core/sample"
 )
 
 // timeOffset is added to all media times, so that a picture decoded before the
@@ -125,9 +126,9 @@ type scratch struct {
 // trackID is that of a segment's leading track.
 func trackID(video bool) uint32 {
 	if video {
-		return videoTrackID
+		return sample.VideoTrackID
 	}
-	return audioTrackID
+	return sample.AudioTrackID
 }
 
 func run(id uint32, first *media.Frame, samples []fmp4.Sample) fmp4.Run {

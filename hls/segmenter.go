@@ -7,6 +7,7 @@ import (
 
 	"github.com/drover-video/drover/core/media"
 	"github.com/drover-video/drover/core/ring"
+	"github.com/drover-video/drover/core/sample"
 )
 
 // A segmenter cuts a source's frames into segments. It belongs to its muxer's
@@ -127,7 +128,7 @@ func (s *segmenter) pushLead(f *media.Frame, missed uint64) {
 	if !f.Entry {
 		// A frame that needs others than those we have is of no use, nor is one
 		// with parameter sets that the init segment lacks.
-		s.awaiting = s.awaiting || f.Lost > 0 || !sameParams(f.Params, t.params)
+		s.awaiting = s.awaiting || f.Lost > 0 || !sample.SameParams(f.Params, t.params)
 		if s.awaiting || !s.open.active {
 			t.flowing = false
 			s.drop(f, DropAwaitingKeyframe)
@@ -140,7 +141,7 @@ func (s *segmenter) pushLead(f *media.Frame, missed uint64) {
 	t.flowing = t.flowing && f.Lost == 0 && missed == 0
 	if s.open.active {
 		switch elapsed := f.Track.Duration(f.DTS - s.open.lead[0].DTS); {
-		case !sameParams(f.Params, t.params):
+		case !sample.SameParams(f.Params, t.params):
 			s.close(f.DTS, false)
 			s.broken = true
 		case (missed > 0 || f.Lost > 0) && s.isHole(f, elapsed, missed):
@@ -248,7 +249,7 @@ func (s *segmenter) pushFollower(f *media.Frame) {
 	}
 	if !t.present() || len(s.open.follow) == 0 {
 		candidate := stream{track: f.Track, params: f.Params}
-		if _, err := newSoundCodec(candidate); err != nil {
+		if _, err := sample.NewSound(candidate.track, candidate.params); err != nil {
 			s.drop(f, DropParameters)
 			return
 		}
@@ -262,7 +263,7 @@ func (s *segmenter) pushFollower(f *media.Frame) {
 	switch {
 	case f.DTS <= t.lastDTS:
 		s.drop(f, DropTimeBackwards)
-	case !sameParams(f.Params, t.params), len(f.Payload()) == 0, len(f.Payload()) > mostSoundBytes(f.Params):
+	case !sample.SameParams(f.Params, t.params), len(f.Payload()) == 0, len(f.Payload()) > mostSoundBytes(f.Params):
 		s.drop(f, DropParameters)
 	case into < 0 && (s.broken || s.layout == nil):
 		s.drop(f, DropAwaitingKeyframe) // sound before the first picture

@@ -42,7 +42,7 @@ func (s *segment) walkTS(picture func(f *media.Frame), sound func(frames []*medi
 func (s *segment) soundGroup(audio []*media.Frame) int {
 	n := 1
 	for n < len(audio) && n < mpegts.MaxAudioFrames {
-		due := s.layout.sound.ticks(audio[n-1].Payload())
+		due := s.layout.sound.Ticks(audio[n-1].Payload())
 		if step := audio[n].PTS - audio[n-1].PTS; step < due/2 || step > due*3/2 {
 			break
 		}
