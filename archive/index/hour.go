@@ -1,0 +1,45 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+const hourMicros = int64(3600) * 1_000_000
+
+// addHours adds a file to what is kept of hours, or takes it away (sign -1).
+func addHours(ctx context.Context, tx *sql.Tx, f *File, sign int64) error {
+	start, end := f.Start.UnixMicro(), f.End().UnixMicro()
+	bytes := f.Bytes
+	for hour := floorDiv(start, hourMicros); ; hour++ {
+		from, to := max(start, hour*hourMicros), min(end, (hour+1)*hourMicros)
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO hours (stream, hour, bytes, covered) VALUES (?1, ?2, ?3, ?4)
+			ON CONFLICT (stream, hour) DO UPDATE SET bytes = bytes + ?3, covered = covered + ?4`,
+			f.Stream, hour, sign*bytes, sign*max(0, to-from))
+		if err != nil {
+			return fmt.Errorf("count the hour of file %d of stream %d: %w", f.Number, f.Stream, err)
+		}
+		if bytes = 0; end <= (hour+1)*hourMicros {
+			break
+		}
+	}
+	if sign > 0 {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, "DELETE FROM hours WHERE stream = ? AND bytes <= 0 AND covered <= 0", f.Stream)
+	if err != nil {
+		return fmt.Errorf("forget hours of stream %d: %w", f.Stream, err)
+	}
+	return nil
+}
+
+// floorDiv divides such that times before 1970 belong to the hour before.
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}

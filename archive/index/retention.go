@@ -1,0 +1,200 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/drover-video/drover/core/sqlite"
+)
+
+// Usage is how much there is of a stream.
+type Usage struct {
+	Stream   int64
+	Files    int64
+	Bytes    int64
+	From, To time.Time // of the oldest file's beginning and the newest's end; zero without files
+}
+
+// Usage returns how much there is of each stream that has anything, finished or not,
+// in the archive's own directory.
+func (x *Index) Usage(ctx context.Context) ([]Usage, error) {
+	var all []Usage
+	for _, s := range x.Streams() {
+		u, err := x.usageOf(ctx, s.ID)
+		if err != nil {
+			return nil, err
+		}
+		if u.Files > 0 {
+			all = append(all, u)
+		}
+	}
+	return all, nil
+}
+
+func (x *Index) usageOf(ctx context.Context, streamID int64) (Usage, error) {
+	u := Usage{Stream: streamID}
+	var from, to sql.NullInt64
+	err := x.db.Reader().QueryRowContext(ctx, `
+		SELECT (SELECT coalesce(sum(bytes), 0) FROM hours WHERE stream = ?1),
+			(SELECT min(start) FROM files WHERE stream = ?1 AND state = 1),
+			(SELECT start + span FROM files INDEXED BY files_by_time WHERE stream = ?1 AND state = 1 ORDER BY start DESC LIMIT 1),
+			(SELECT next_number FROM streams WHERE id = ?1) - coalesce((SELECT min(number) FROM files WHERE stream = ?1), 0)`,
+		streamID).Scan(&u.Bytes, &from, &to, &u.Files)
+	if err != nil {
+		return u, fmt.Errorf("read what there is: %w", sqlite.Explain(err))
+	}
+	if from.Valid {
+		u.From, u.To = fromMicros(from.Int64), fromMicros(to.Int64)
+	} else {
+		u.Files = 0
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, f := range x.streams[streamID].open {
+		if len(f.Fragments) == 0 {
+			continue
+		}
+		if u.From.IsZero() {
+			u.From = f.Start
+		}
+		if u.To.Before(f.End()) {
+			u.To = f.End()
+		}
+		u.Files++
+		u.Bytes += f.Bytes
+	}
+	return u, nil
+}
+
+// Oldest returns the finished files of a stream that were recorded first, at most
+// limit from a number on, without fragments: those that lie in one of places.
+func (x *Index) Oldest(ctx context.Context, streamID, fromNumber int64, places Places, limit int) ([]File, error) {
+	rows, err := x.db.Reader().QueryContext(ctx, selectFilesOnly+`
+		WHERE f.stream = ? AND f.state = 1 AND f.number >= ? AND f.places & ? <> 0 ORDER BY f.number LIMIT ?`,
+		streamID, fromNumber, places, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read the oldest files: %w", sqlite.Explain(err))
+	}
+	return scanFiles(rows, nil)
+}
+
+const selectFilesOnly = `
+	SELECT f.stream, f.number, f.state, f.places, f.thinned, f.start, f.span, f.duration, f.init, f.header, f.bytes, f.run, f.epoch,
+		f.sequence, f.discontinuity, m.codecs, m.width, m.height, m.fps, f.frames, f.other_frames, x''
+	FROM files f JOIN formats m ON m.id = f.format`
+
+// A Victim is a file that is to be deleted, and its path below the archive's
+// directory, with slashes.
+type Victim struct {
+	File File
+	Path string
+}
+
+// Doom takes files out of the archive and leaves a gap of a cause in their place, in
+// one transaction. Their paths are doomed from then on, to be unlinked.
+func (x *Index) Doom(ctx context.Context, cause Cause, victims ...Victim) error {
+	err := x.db.Write(ctx, "take files out", func(ctx context.Context, tx *sql.Tx) error {
+		for i := range victims {
+			if err := doom(ctx, tx, cause, &victims[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for i := range victims {
+		x.changed(victims[i].File.Stream)
+	}
+	return err
+}
+
+func doom(ctx context.Context, tx *sql.Tx, cause Cause, v *Victim) error {
+	f := &v.File
+	gone, err := tx.ExecContext(ctx, "DELETE FROM files WHERE stream = ? AND number = ? AND state = 1", f.Stream, f.Number)
+	if err != nil {
+		return err
+	}
+	if n, err := gone.RowsAffected(); err != nil || n == 0 {
+		return err // somebody was faster
+	}
+	if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO doomed VALUES (?)", v.Path); err != nil {
+		return err
+	}
+	if err := addHours(ctx, tx, f, -1); err != nil {
+		return err
+	}
+	return joinGap(ctx, tx, &Gap{Stream: f.Stream, From: f.Start, To: f.End(), Cause: cause})
+}
+
+// joinGap keeps a gap, as part of one of the same cause where they touch: a year that
+// is deleted minute by minute is one gap. Holes that lay between are within it then.
+func joinGap(ctx context.Context, tx *sql.Tx, g *Gap) error {
+	touching := (2 * time.Second).Microseconds()
+	from, to := g.From.UnixMicro(), g.To.UnixMicro()
+	joined, err := tx.ExecContext(ctx, `
+		UPDATE gaps SET start = min(start, ?2), end = max(end, ?3)
+		WHERE id = (SELECT id FROM gaps WHERE stream = ?1 AND cause = ?4 AND end >= ?2 - ?5 AND end < ?6 AND start <= ?3 + ?5 ORDER BY end LIMIT 1)`,
+		g.Stream, from, to, g.Cause, touching, far)
+	if err != nil {
+		return err
+	}
+	if n, err := joined.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return insertGap(ctx, tx, g)
+}
+
+// Doomed returns paths that are to be unlinked, at most limit.
+func (x *Index) Doomed(ctx context.Context, limit int) ([]string, error) {
+	rows, err := x.db.Reader().QueryContext(ctx, "SELECT path FROM doomed ORDER BY path LIMIT ?", limit)
+	if err != nil {
+		return nil, fmt.Errorf("read the doomed files: %w", sqlite.Explain(err))
+	}
+	defer rows.Close()
+	var paths []string
+	for rows.Next() {
+		var path string
+		if err := rows.Scan(&path); err != nil {
+			return nil, fmt.Errorf("read the doomed files: %w", sqlite.Explain(err))
+		}
+		paths = append(paths, path)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read the doomed files: %w", sqlite.Explain(err))
+	}
+	return paths, nil
+}
+
+// Forget tells that doomed files are gone.
+func (x *Index) Forget(ctx context.Context, paths ...string) error {
+	return x.db.Write(ctx, "forget doomed files", func(ctx context.Context, tx *sql.Tx) error {
+		for _, path := range paths {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM doomed WHERE path = ?", path); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Replace puts another file in the place of one, as thinning does: it has the same
+// number, and a path of its own. The old path is doomed.
+func (x *Index) Replace(ctx context.Context, old Victim, by File) error {
+	return x.write(ctx, "replace a file", by.Stream, func(ctx context.Context, tx *sql.Tx) error {
+		format, err := formatID(ctx, tx, by.Format)
+		if err != nil {
+			return err
+		}
+		if err := addHours(ctx, tx, &old.File, -1); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO doomed VALUES (?)", old.Path); err != nil {
+			return err
+		}
+		if err := insertFile(ctx, tx, &by, format, 0, nil); err != nil {
+			return err
+		}
+		return finish(ctx, tx, &by)
+	})
+}
