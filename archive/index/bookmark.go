@@ -80,8 +80,11 @@ func (x *Index) Bookmarks(ctx context.Context, camera string, from, to time.Time
 	return all, nil
 }
 
-// Kept reports whether a bookmark keeps something of a camera's time.
+// Kept reports whether a bookmark or a Hold keeps something of a camera's time.
 func (x *Index) Kept(ctx context.Context, camera string, from, to time.Time) (bool, error) {
+	if x.held(camera, from, to) {
+		return true, nil
+	}
 	var n int
 	err := x.db.Reader().QueryRowContext(ctx, `
 		SELECT EXISTS (SELECT 1 FROM bookmarks WHERE camera = ? AND end > ? AND start < ? AND keep = 1)`,

@@ -26,6 +26,7 @@ type Index struct {
 	mu      sync.RWMutex
 	streams map[int64]*stream // by Stream.ID
 	byName  map[Stream]*stream
+	holds   map[*hold]struct{}
 }
 
 // Open opens the index in an archive's directory, for one process at a time, and
@@ -38,7 +39,7 @@ func Open(ctx context.Context, dir string) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Index{db: db, streams: make(map[int64]*stream), byName: make(map[Stream]*stream)}
+	x := &Index{db: db, streams: make(map[int64]*stream), byName: make(map[Stream]*stream), holds: make(map[*hold]struct{})}
 	if err := x.loadStreams(ctx); err != nil {
 		_ = db.Close() // The first error says what is wrong.
 		return nil, err

@@ -169,3 +169,16 @@ func TestATimelineJoinsWhatLiesCloserThanItsResolution(t *testing.T) {
 		t.Errorf("a year: %+v, %v", got, err)
 	}
 }
+
+func TestWhatIsHeldIsKeptUntilItIsLetGo(t *testing.T) {
+	x := open(t, t.TempDir())
+	release := x.Hold("door", noon, noon.Add(time.Minute))
+	for _, want := range []bool{true, false} {
+		if kept, err := x.Kept(t.Context(), "door", noon.Add(time.Second), noon.Add(time.Hour)); err != nil || kept != want {
+			t.Errorf("kept %v, %v, want %v", kept, err, want)
+		}
+		if want {
+			release()
+		}
+	}
+}

@@ -80,6 +80,34 @@ func appendTrack(dst []byte, t *Track) []byte {
 	dst = appendU16(dst, 0)
 	dst = endBox(dst, mdhd)
 
+	dst = appendHandler(dst, video)
+	dst = appendMediaInfo(dst, t, video)
+	dst = endBox(dst, mdia)
+	return endBox(dst, trak)
+}
+
+func appendMediaInfo(dst []byte, t *Track, video bool) []byte {
+	dst, minf := startBox(dst, "minf")
+	dst = appendMediaHeader(dst, video)
+	var box int
+	dst, stbl := startBox(dst, "stbl")
+	dst, stsd := startFullBox(dst, "stsd", 0, 0)
+	dst = appendU32(dst, 1)
+	dst = t.Codec.appendSampleEntry(dst)
+	dst = endBox(dst, stsd)
+	for _, empty := range [...]string{"stts", "stsc", "stco"} {
+		dst, box = startFullBox(dst, empty, 0, 0)
+		dst = appendU32(dst, 0)
+		dst = endBox(dst, box)
+	}
+	dst, box = startFullBox(dst, "stsz", 0, 0)
+	dst = appendU64(dst, 0)
+	dst = endBox(dst, box)
+	dst = endBox(dst, stbl)
+	return endBox(dst, minf)
+}
+
+func appendHandler(dst []byte, video bool) []byte {
 	kind, name := "soun", "audio\x00"
 	if video {
 		kind, name = "vide", "video\x00"
@@ -89,15 +117,11 @@ func appendTrack(dst []byte, t *Track) []byte {
 	dst = append(dst, kind...)
 	dst = appendZeros(dst, 12)
 	dst = append(dst, name...)
-	dst = endBox(dst, hdlr)
-
-	dst = appendMediaInfo(dst, t, video)
-	dst = endBox(dst, mdia)
-	return endBox(dst, trak)
+	return endBox(dst, hdlr)
 }
 
-func appendMediaInfo(dst []byte, t *Track, video bool) []byte {
-	dst, minf := startBox(dst, "minf")
+// appendMediaHeader appends what stands in minf before the sample table.
+func appendMediaHeader(dst []byte, video bool) []byte {
 	var box int
 	if video {
 		dst, box = startFullBox(dst, "vmhd", 0, 1)
@@ -114,21 +138,5 @@ func appendMediaInfo(dst []byte, t *Track, video bool) []byte {
 	dst, box = startFullBox(dst, "url ", 0, 1) // media in this file
 	dst = endBox(dst, box)
 	dst = endBox(dst, dref)
-	dst = endBox(dst, dinf)
-
-	dst, stbl := startBox(dst, "stbl")
-	dst, stsd := startFullBox(dst, "stsd", 0, 0)
-	dst = appendU32(dst, 1)
-	dst = t.Codec.appendSampleEntry(dst)
-	dst = endBox(dst, stsd)
-	for _, empty := range [...]string{"stts", "stsc", "stco"} {
-		dst, box = startFullBox(dst, empty, 0, 0)
-		dst = appendU32(dst, 0)
-		dst = endBox(dst, box)
-	}
-	dst, box = startFullBox(dst, "stsz", 0, 0)
-	dst = appendU64(dst, 0)
-	dst = endBox(dst, box)
-	dst = endBox(dst, stbl)
-	return endBox(dst, minf)
+	return endBox(dst, dinf)
 }
