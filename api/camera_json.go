@@ -115,6 +115,7 @@ type Track struct {
 
 	DeliveredAs string `json:"delivered_as" doc:"The codec in which it is handed on, where that is another: FLAC for G.711, G.722 and L16, without loss; else empty"`
 	MPEGTS      bool   `json:"mpegts" doc:"It is in the MPEG-TS variant of HLS, too"`
+	Note        string `json:"note" doc:"What is odd about it, and what Drover does about that; else empty"`
 }
 
 func (rs *routes) cameraOf(v camera.View) Camera {
@@ -161,7 +162,7 @@ func tracksOf(tracks []camera.TrackStatus) []Track {
 	for i, t := range tracks {
 		shown[i] = Track{Codec: t.Codec, Profile: t.Profile, Width: t.Width, Height: t.Height, FPS: thousandths(t.FPS),
 			SampleRate: t.SampleRate, BitrateBPS: t.BitrateBPS, Playable: t.Playable, Reason: t.Reason,
-			DeliveredAs: t.DeliveredAs, MPEGTS: t.MPEGTS}
+			DeliveredAs: t.DeliveredAs, MPEGTS: t.MPEGTS, Note: t.Note}
 	}
 	return shown
 }

@@ -84,7 +84,7 @@ func TestACameraIsShownAsTheContractSays(t *testing.T) {
 			"sources": [{"name": "main", "state": "live", "error": "", "transport": "tcp", "transport_reason": "tried first", "gop_seconds": 2,
 				"last_frame_at": "2023-11-14T22:13:20.120Z", "reconnects": 3, "lost_packets": 4, "reordered_packets": 5, "kernel_dropped_packets": 6, "bytes_in": 0, "on_fallback": false,
 				"tracks": [{"codec": "H264", "profile": "", "width": 1920, "height": 1080, "fps": 29.97, "sample_rate": 0,
-					"bitrate_bps": 4000000, "playable": true, "reason": "", "delivered_as": "", "mpegts": true}]}]}}`), &want); err != nil {
+					"bitrate_bps": 4000000, "playable": true, "reason": "", "delivered_as": "", "mpegts": true, "note": ""}]}]}}`), &want); err != nil {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(got, want) {

@@ -36,8 +36,8 @@ func TestAProbeShowsWhatTheCameraOffers(t *testing.T) {
 		t.Errorf("asked %+v", p.asked)
 	}
 	want := `{"ok":true,"transport":"tcp","transport_reason":"","tracks":[` +
-		`{"codec":"H264","profile":"","width":640,"height":360,"fps":25,"sample_rate":0,"bitrate_bps":0,"playable":true,"reason":"","delivered_as":"","mpegts":true},` +
-		`{"codec":"G711","profile":"","width":0,"height":0,"fps":0,"sample_rate":8000,"bitrate_bps":0,"playable":false,"reason":"no browser plays it","delivered_as":"","mpegts":false}],` +
+		`{"codec":"H264","profile":"","width":640,"height":360,"fps":25,"sample_rate":0,"bitrate_bps":0,"playable":true,"reason":"","delivered_as":"","mpegts":true,"note":""},` +
+		`{"codec":"G711","profile":"","width":0,"height":0,"fps":0,"sample_rate":8000,"bitrate_bps":0,"playable":false,"reason":"no browser plays it","delivered_as":"","mpegts":false,"note":""}],` +
 		`"gop_seconds":2,"elapsed_seconds":1.5,"step":"","error":""}`
 	if got := strings.TrimSpace(w.Body.String()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

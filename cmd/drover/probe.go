@@ -63,6 +63,7 @@ type probeTrack struct {
 	Reason     string  `json:"reason,omitempty"`
 
 	DeliveredAs string `json:"delivered_as,omitempty"`
+	Note        string `json:"note,omitempty"`
 	MPEGTS      bool   `json:"mpegts"`
 }
 

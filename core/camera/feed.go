@@ -49,6 +49,7 @@ type feedTrack struct {
 	aliveAt atomic.Int64  // when an access unit came, in ns of Unix time
 	units   atomic.Uint64 // access units that came
 	bytes   atomic.Uint64 // of those that were handed on
+	note    atomic.Pointer[string]
 
 	mu    sync.Mutex // the rates are read and measured by different goroutines
 	rates rates
@@ -117,6 +118,15 @@ func (f *Feed) Write(track int, frame *media.Frame, arrival time.Time) {
 	if first {
 		f.firstAt.Store(arrival.UnixNano())
 		f.puller.live()
+	}
+}
+
+// Note tells what is odd about a track and what is done about it, for people. It must
+// not hold a secret.
+func (f *Feed) Note(track int, note string) {
+	t := (*f.tracks.Load())[track]
+	if was := t.note.Swap(&note); was == nil || *was != note {
+		f.Logger.Warn("odd track", "track", track, "note", note)
 	}
 }
 
@@ -199,6 +209,9 @@ func (t *feedTrack) status() TrackStatus {
 	s := TrackStatus{
 		Codec: t.offer.Codec, Playable: t.offer.Playable, Reason: t.offer.Reason,
 		SampleRate: t.offer.SampleRate, DeliveredAs: t.offer.DeliveredAs, MPEGTS: t.offer.MPEGTS,
+	}
+	if note := t.note.Load(); note != nil {
+		s.Note = *note
 	}
 	if p := t.params.Load(); p != nil {
 		s.Width, s.Height, s.FPS, s.Profile = p.Width, p.Height, p.FPS, p.Profile()

@@ -62,6 +62,10 @@ type TrackStatus struct {
 	// another: "FLAC" for G.711, G.722 and L16, of which not a sample is changed.
 	DeliveredAs string
 
+	// Note says what is odd about the track and what Drover does about it, for
+	// people; "" where nothing is.
+	Note string
+
 	// MPEGTS: the track is in the MPEG-TS variant of HLS, too.
 	MPEGTS bool
 }

@@ -26,7 +26,7 @@ const (
 // said at one timestamp of the track. Two tracks with reports are brought onto
 // one line, and where the camera's clock is sane it gives the wall-clock time.
 func (t *Track) Report(ntp time.Time, rtp uint32, arrival time.Time) {
-	if !t.begun || t.strays > 0 {
+	if !t.begun || t.strays > 0 || t.arrival.why != "" {
 		return
 	}
 	raw := t.duration(t.current.at(rtp))

@@ -40,6 +40,12 @@ type slew struct {
 
 func (s *slew) reset() { *s = slew{} }
 
+// rebase forgets the pace so far, from a raw position on, where the stream is timed
+// by another clock.
+func (s *slew) rebase(raw time.Duration) {
+	*s = slew{correction: s.apply(raw) - raw, from: raw}
+}
+
 // apply returns the corrected position.
 func (s *slew) apply(raw time.Duration) time.Duration {
 	return raw + s.correction + time.Duration(s.rate*float64(raw-s.from))

@@ -34,6 +34,9 @@ type Track struct {
 	dtsGiven  bool
 	restamped uint64
 
+	pace    pace
+	arrival byArrival
+
 	// How this track lies against the others, by sender reports.
 	reported bool
 	clock    time.Duration // the camera's clock since Timeline.zero, minus position
@@ -70,6 +73,11 @@ func (t *Track) PTS(rtp uint32, arrival time.Time) int64 {
 		t.lastTime = arrival
 		return t.correct(t.newest, arrival, true)
 	}
+	if t.arrival.why != "" {
+		raw := t.arrived(arrival)
+		t.advance(raw)
+		return t.correct(raw, arrival, true)
+	}
 	elapsed := max(arrival.Sub(t.lastTime), 0)
 	t.lastTime = arrival
 	fits := t.plausible(t.current.at(rtp), elapsed)
@@ -82,6 +90,13 @@ func (t *Track) PTS(rtp uint32, arrival time.Time) int64 {
 		raw = t.stray(rtp, elapsed)
 	}
 	t.advance(raw)
+	if t == t.timeline.tracks[t.timeline.lead] {
+		// What another track says is wrong costs that track alone, and its frames last
+		// what they say themselves.
+		if v, ratio := t.pace.observe(t.newest, fits, arrival, t.rate); v != paceSane {
+			t.goByArrival(v.why(ratio), arrival)
+		}
+	}
 	return t.correct(raw, arrival, fits)
 }
 
@@ -118,6 +133,7 @@ func (t *Track) stray(rtp uint32, elapsed time.Duration) int64 {
 		t.other.ticks += t.late // on a line of its own, the clock says how much later it is
 		t.current = t.other
 		t.timeline.jumped = true
+		t.pace = pace{}
 		t.reported = false // of the line before
 	}
 	return t.other.ticks

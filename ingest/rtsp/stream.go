@@ -33,6 +33,7 @@ type track struct {
 
 	// Of video.
 	reorder *timeline.Reorder
+	noted   bool // that the clock is irregular
 	params  *media.Params
 	nominal int64  // ticks from picture to picture
 	skipped uint32 // pictures since the reordering was seen to be deeper than was known
@@ -135,6 +136,10 @@ func (t *track) Unit(u depacket.Unit) {
 	f := u.Frame
 	f.Track = t.info
 	pts := t.clock.PTS(u.Timestamp+uint32(u.Offset), t.arrival.Add(-t.info.Duration(u.Age)))
+	if why := t.clock.Irregular(); why != "" && !t.noted {
+		t.noted = true
+		t.feed.Note(t.index, why)
+	}
 	dts := pts
 	switch {
 	case t.info.Codec == media.CodecJPEG:

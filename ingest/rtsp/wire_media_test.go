@@ -57,6 +57,27 @@ func tsJump(w *wire) func(t *testing.T) {
 	}
 }
 
+// tsNonsense: where timestamps say nothing, arrival is the clock, and that is said.
+func tsNonsense(w *wire) func(t *testing.T) {
+	const path = "ts-nonsense"
+	w.camera(rtsptest.CameraConfig{Path: path, AAC: true, Faults: []rtsptest.Fault{{Do: rtsptest.Freeze(1 << 20)}}})
+	return func(t *testing.T) {
+		s := w.rig.untilStatus(t, path, "a note about the clock", func(s camera.SourceStatus) bool {
+			return len(s.Tracks) > 0 && s.Tracks[0].Note != ""
+		})
+		if !strings.Contains(s.Tracks[0].Note, "stand still") || s.State != camera.StateLive || s.Reconnects != 0 {
+			t.Errorf("status %+v", s)
+		}
+		shots := pictures(w.rig.untilShots(t, path, "two seconds by arrival", inEpoch(2, 50)))
+		shots = slices.DeleteFunc(shots, func(s shot) bool { return s.epoch == shots[0].epoch })
+		for i := 1; i < len(shots); i++ {
+			if step := shots[i].dts - shots[i-1].dts; step < 3600/2 || step > 3600*2 {
+				t.Errorf("picture %d lasts %d ticks, want about 3600", i, step)
+			}
+		}
+	}
+}
+
 // dtsExtract: decoding times come out of any reordering, and an error in it costs
 // a GOP at most.
 func dtsExtract(w *wire) func(t *testing.T) {

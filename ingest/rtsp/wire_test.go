@@ -49,6 +49,7 @@ func wireCases() []wireCase {
 		{"hevc-browser", hevcBrowser},
 		{"g711-silent", g711Silent},
 		{"ts-jump", tsJump},
+		{"ts-nonsense", tsNonsense},
 		{"dts-extract", dtsExtract},
 		{"long-gop", longGOP},
 		{"frozen-open", frozenOpen},

@@ -52,6 +52,7 @@ function readTrack(value: unknown): Track {
     reason: text(f.reason),
     deliveredAs: text(f.delivered_as),
     mpegts: f.mpegts === true,
+    note: text(f.note),
   }
 }
 

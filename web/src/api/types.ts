@@ -19,6 +19,8 @@ export interface Track {
   deliveredAs: string
   /** It is in the MPEG-TS variant of HLS, too. */
   mpegts: boolean
+  /** What is odd about it, and what Drover does about that; else "". */
+  note: string
 }
 
 export interface SourceStatus {

@@ -82,5 +82,6 @@ export function trackLine(track: Track): HTMLElement {
     h('span', { class: 'track-kind', text: isVideo(track) ? 'Video' : track.sampleRate > 0 || track.playable ? 'Audio' : 'Track' }),
     h('span', { class: 'track-text' }, ...trackParts(track, true).flatMap((part, i) => [i > 0 ? ' · ' : '', h('span', { text: part })])),
     track.playable ? null : h('span', { class: 'track-reason', text: track.reason || 'cannot be played: left out' }),
+    track.note === '' ? null : h('span', { class: 'track-reason', text: track.note }),
   )
 }
