@@ -2,7 +2,8 @@ package hls
 
 import (
 	"io"
-	"unsafe"
+
+	"github.com/drover-video/drover/core/media"
 )
 
 // A body is the bytes of something that is sent, as the pieces of memory where
@@ -19,25 +20,8 @@ func (b *body) append(data []byte) {
 		return
 	}
 	b.size += int64(len(data))
-	if n := len(b.slices); n > 0 {
-		if joined, ok := join(b.slices[n-1], data); ok {
-			b.slices[n-1] = joined
-			return
-		}
-	}
-	b.slices = append(b.slices, data)
+	b.slices = media.AppendPayload(b.slices, data)
 }
-
-// join returns one slice over two that lie side by side, as frames of one track
-// do. Both stay alive by their frames.
-func join(a, b []byte) ([]byte, bool) {
-	if len(a) == 0 || len(b) == 0 || address(a)+uintptr(len(a)) != address(b) {
-		return nil, false
-	}
-	return unsafe.Slice(unsafe.SliceData(a), len(a)+len(b)), true
-}
-
-func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 // writeChunk bounds one write, so that a deadline can be set for each.
 const writeChunk = 256 << 10

@@ -92,10 +92,10 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	events := event.New(keptEvents, time.Now)
 	options := cameraOptions(c, pool, logger)
 	options.Store, options.Outputs = db, []camera.Output{hub}
-	options.StateChanged = func(id, source string, state camera.State, reason string, at time.Time) {
-		events.Publish(event.Event{Time: at, Kind: event.KindCameraState, Camera: id, Source: source, State: state, Reason: reason})
-		if state == camera.StateBackoff || state == camera.StateStalled {
-			hub.Away(id, source)
+	options.StateChanged = func(c camera.Change) {
+		events.Publish(event.Event{Time: c.At, Kind: event.KindCameraState, Camera: c.Camera, Source: c.Source, State: c.State, Reason: c.Reason})
+		if c.State == camera.StateBackoff || c.State == camera.StateStalled {
+			hub.Away(c.Camera, c.Source)
 		}
 	}
 	registry, err := camera.NewRegistry(ctx, options, c.Cameras)

@@ -25,7 +25,7 @@ const (
 func Probe(ctx context.Context, options Options, spec SourceSpec) ProbeResult {
 	options.fill()
 	options.Logger = slog.New(slog.DiscardHandler)
-	options.StateChanged = func(string, string, State, string, time.Time) {}
+	options.StateChanged = func(Change) {}
 	begun := options.Now()
 	ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
 	defer cancel()

@@ -54,6 +54,7 @@ type puller struct {
 	state State
 	since time.Time
 	err   string
+	fault Fault     // of err
 	next  time.Time // of the next try, while waiting for it
 	feed  *Feed     // of the connection that is, or of the last
 }
@@ -120,6 +121,7 @@ func (p *puller) wait(ctx context.Context, err error) {
 	if errors.Is(err, ErrStalled) {
 		state = StateStalled // and stays so until the next try
 	}
+	p.setFault(faultOf(err))
 	p.set(state, err.Error())
 	delay := p.backoff.next(floor)
 	p.setNext(p.options.Now().Add(delay))
@@ -183,6 +185,7 @@ func (p *puller) pullOnce(parent context.Context, which int) error {
 		case <-ticker.C:
 			if cause := p.watch(feed, started); cause != nil && ctx.Err() == nil {
 				if errors.Is(cause, ErrStalled) {
+					p.setFault(FaultNetwork)
 					p.set(StateStalled, cause.Error())
 				}
 				cancel(cause)
@@ -291,6 +294,10 @@ func (p *puller) set(state State, err string) {
 		p.since = now
 	}
 	p.state, p.err = state, err
+	if state == StateLive {
+		p.fault = FaultNone
+	}
+	fault := p.fault
 	p.mu.Unlock()
 	switch {
 	case state == StateLive:
@@ -301,8 +308,23 @@ func (p *puller) set(state State, err string) {
 		p.logger.Debug("state", "state", string(state), "err", err)
 	}
 	if from != state {
-		p.options.StateChanged(p.camera, p.spec.Name, state, err, now)
+		p.options.StateChanged(Change{Camera: p.camera, Source: p.spec.Name, State: state, Fault: fault, Reason: err, At: now})
 	}
+}
+
+// setFault says what is wrong, ahead of the state that it leads to.
+func (p *puller) setFault(fault Fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fault = fault
+}
+
+// faultOf says what an error of pulling means for those who wait for footage.
+func faultOf(err error) Fault {
+	if pull := (*PullError)(nil); errors.As(err, &pull) && pull.Login {
+		return FaultLogin
+	}
+	return FaultNetwork
 }
 
 func (p *puller) setNext(at time.Time) {

@@ -68,7 +68,7 @@ func TestSilentVideoIsStalledAndReconnectedThoughSoundGoesOn(t *testing.T) {
 		source := &fakeSource{pulls: []func(context.Context, *Feed) error{stream(40*time.Second, time.Hour), stream(time.Hour, 0)}}
 		var states []State
 		p := pulling(t, source, func(o *Options) {
-			o.StateChanged = func(_, _ string, state State, _ string, _ time.Time) { states = append(states, state) }
+			o.StateChanged = func(c Change) { states = append(states, c.State) }
 		})
 		time.Sleep(50*time.Second + 500*time.Millisecond)
 		if s := p.status(); s.State != StateStalled || !strings.Contains(s.Error, "no video for 10s") {

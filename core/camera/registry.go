@@ -49,7 +49,13 @@ type Options struct {
 	IdleAfter              time.Duration // how long an on-demand camera is pulled after the last request
 
 	// StateChanged is told of each source's changes. It must not block.
-	StateChanged func(camera, source string, state State, err string, at time.Time)
+	StateChanged func(Change)
+
+	// SpecChanged is told of each camera there is, from the beginning or from now on,
+	// and of each change of one, before its sources are attached to outputs by it.
+	// Removed is told of those that are gone. They must not block.
+	SpecChanged func(Spec)
+	Removed     func(id string)
 
 	Now    func() time.Time
 	Random func() float64 // in [0, 1)
@@ -71,7 +77,13 @@ func (o *Options) fill() {
 	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, DefaultConnectTimeout)
 	o.IdleAfter = cmp.Or(o.IdleAfter, DefaultIdleAfter)
 	if o.StateChanged == nil {
-		o.StateChanged = func(string, string, State, string, time.Time) {}
+		o.StateChanged = func(Change) {}
+	}
+	if o.SpecChanged == nil {
+		o.SpecChanged = func(Spec) {}
+	}
+	if o.Removed == nil {
+		o.Removed = func(string) {}
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -147,6 +159,7 @@ func (r *Registry) Run(ctx context.Context) error {
 	}
 	r.ctx = ctx
 	for _, e := range r.entries() {
+		r.options.SpecChanged(e.spec.clone())
 		r.start(e)
 	}
 	r.changes.Unlock()
@@ -271,6 +284,7 @@ func (r *Registry) Add(ctx context.Context, spec Spec) error {
 	r.mu.Lock()
 	r.cameras[spec.ID] = e
 	r.mu.Unlock()
+	r.options.SpecChanged(spec.clone())
 	r.start(e)
 	return nil
 }
@@ -295,6 +309,7 @@ func (r *Registry) Update(ctx context.Context, id string, change func(*Spec) err
 	if err := r.options.Store.UpdateCamera(ctx, spec); err != nil {
 		return View{}, err
 	}
+	r.options.SpecChanged(spec.clone())
 	r.stop(e, spec)
 	r.mu.Lock()
 	if spec.Enabled != e.spec.Enabled {
@@ -327,6 +342,7 @@ func (r *Registry) Remove(ctx context.Context, id string) error {
 	r.leaving[id] = gone
 	r.changes.Unlock()
 	r.stop(e, Spec{})
+	r.options.Removed(id)
 	r.changes.Lock()
 	delete(r.leaving, id)
 	close(gone)

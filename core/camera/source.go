@@ -24,6 +24,7 @@ type PullError struct {
 	Step       string        // of the conversation: "connect", "describe", …
 	Message    string        // what happened and what to do; never holds a secret
 	RetryAfter time.Duration // how long the camera should be left alone at least
+	Login      bool          // the camera refused the login
 	Err        error         // the cause
 }
 

@@ -15,6 +15,26 @@ const (
 	StateDisabled   State = "disabled"
 )
 
+// Fault is what keeps a source from being live, as far as it matters for what is to
+// be done about it.
+type Fault string
+
+// The faults of a source.
+const (
+	FaultNone    Fault = ""
+	FaultNetwork Fault = "network" // it cannot be reached, ends the stream, or goes silent
+	FaultLogin   Fault = "login"   // it refuses the login
+)
+
+// A Change is one of a source's state.
+type Change struct {
+	Camera, Source string
+	State          State
+	Fault          Fault  // of the last failure; none while live
+	Reason         string // of the same, for people; never holds a secret
+	At             time.Time
+}
+
 // Status is how a camera is doing, as the API shows it.
 type Status struct {
 	State   State

@@ -46,7 +46,8 @@ func pull(t testing.TB, change func(*camera.Options), specs ...camera.Spec) *rig
 		Open: Open(Options{}), Store: noStore{}, Pool: r.pool, Outputs: []camera.Output{r},
 		Logger:     slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		BackoffMin: 20 * time.Millisecond, BackoffMax: 100 * time.Millisecond,
-		StateChanged: func(id, _ string, state camera.State, _ string, _ time.Time) {
+		StateChanged: func(change camera.Change) {
+			id, state := change.Camera, change.State
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.states[id] = append(r.states[id], state)

@@ -126,6 +126,6 @@ func explain(err error) error {
 	}
 	return &camera.PullError{
 		Step: string(answer.Step), Message: answer.Hint() + " (" + answer.Error() + ")",
-		RetryAfter: wait, Err: err,
+		RetryAfter: wait, Login: errors.Is(err, session.ErrAuth), Err: err,
 	}
 }
