@@ -60,7 +60,7 @@ func TestAFullBodyAddsACameraThatSurvivesARestart(t *testing.T) {
 	}
 	got := specs[0]
 	if got.Name != "Back yard" || got.Enabled || !got.OnDemand || got.Labels["site"] != "home" ||
-		got.Record != (camera.RecordSpec{Mode: camera.RecordContinuous, MaxAge: 720 * time.Hour, MaxBytes: 500e9}) {
+		!reflect.DeepEqual(got.Record, camera.RecordSpec{Mode: camera.RecordContinuous, MaxAge: 720 * time.Hour, MaxBytes: 500e9}) {
 		t.Errorf("got %+v", got)
 	}
 	if len(got.Sources) != 2 || got.Sources[0].Password.Reveal() != `p@s#/:?%^!"` || got.Sources[0].Transport != camera.TransportTCP || got.Sources[1].Name != "sub" {

@@ -101,3 +101,8 @@ func microTime(v uint64) time.Time { return time.UnixMicro(int64(v)).UTC() }
 // plausible keeps times within what a path can say, and arithmetic with them from
 // overflowing.
 func plausible(t time.Time) bool { return t.Year() >= 1 && t.Year() <= 9999 }
+
+// IdentityBytes is the size of the identity box of a stream's files.
+func IdentityBytes(camera, source string) int64 {
+	return int64(identityMin + len(camera) + len(source))
+}

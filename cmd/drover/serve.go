@@ -92,13 +92,30 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	events := event.New(keptEvents, time.Now)
 	options := cameraOptions(c, pool, logger)
 	options.Store, options.Outputs = db, []camera.Output{hub}
+	var registry *camera.Registry
+	recorder, err := openArchive(ctx, c, events, func(id string) { registry.Want(id) }, logger)
+	if err != nil {
+		return err
+	}
+	if recorder != nil {
+		defer func() {
+			if err := recorder.Close(); err != nil {
+				logger.Error("closing the archive", "err", err)
+			}
+		}()
+		options.Outputs = append(options.Outputs, recorder)
+		options.SpecChanged, options.Removed = recorder.SetSpec, recorder.Removed
+	}
 	options.StateChanged = func(c camera.Change) {
 		events.Publish(event.Event{Time: c.At, Kind: event.KindCameraState, Camera: c.Camera, Source: c.Source, State: c.State, Reason: c.Reason})
 		if c.State == camera.StateBackoff || c.State == camera.StateStalled {
 			hub.Away(c.Camera, c.Source)
 		}
+		if recorder != nil {
+			recorder.StateChanged(c)
+		}
 	}
-	registry, err := camera.NewRegistry(ctx, options, c.Cameras)
+	registry, err = camera.NewRegistry(ctx, options, c.Cameras)
 	if err != nil {
 		return err
 	}
@@ -133,6 +150,9 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	logger.Info("serving", "address", scheme+listener.Addr().String(), "data", c.Data.Dir, "version", version, "open_files", openFiles)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return registry.Run(ctx) })
+	if recorder != nil {
+		group.Go(func() error { return recorder.Run(ctx) })
+	}
 	group.Go(func() error { return api.Serve(ctx, listener, handler, c.HTTP, secure, counters, logger) })
 	if profile != "" {
 		group.Go(func() error { return serveProfiles(ctx, profile) })

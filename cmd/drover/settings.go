@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/config"
 )
 
@@ -32,11 +31,6 @@ func loadConfig(cmd *cobra.Command) (*config.Config, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the configuration has errors:\n%w", err)
-	}
-	for _, spec := range c.Cameras {
-		if spec.Record.Mode != camera.RecordOff {
-			fmt.Fprintf(cmd.ErrOrStderr(), "warning: cameras.%s.record: this version does not record yet: it is kept for one that does\n", spec.ID)
-		}
 	}
 	return c, nil
 }

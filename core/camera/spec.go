@@ -74,6 +74,7 @@ type RecordSpec struct {
 	Mode     RecordMode
 	MaxAge   time.Duration // 0: no limit by age
 	MaxBytes int64         // 0: no limit by size
+	Sources  []string      // that are recorded, by name; none: the first
 }
 
 // Bounds of what a user may say of a camera.

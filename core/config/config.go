@@ -12,13 +12,14 @@ import (
 
 // Config is everything that can be set, checked and complete.
 type Config struct {
-	HTTP   HTTP
-	Data   Data
-	Log    Log
-	Auth   Auth
-	HLS    HLS
-	Ring   Ring
-	Ingest Ingest
+	HTTP    HTTP
+	Data    Data
+	Log     Log
+	Auth    Auth
+	HLS     HLS
+	Ring    Ring
+	Archive Archive
+	Ingest  Ingest
 
 	// Cameras of the file, normalized, in its order, with Origin camera.OriginFile.
 	Cameras []camera.Spec
@@ -95,6 +96,13 @@ type Ring struct {
 	MaxDuration      time.Duration
 	MaxBytes         int64
 	SubscriberFrames int // that may wait for one subscriber
+}
+
+// Archive is where recordings are, and how they get there.
+type Archive struct {
+	Dir          string        // "": archive below data.dir
+	WriteBuffer  int64         // most bytes that wait to be written to disk
+	SyncInterval time.Duration // how long what was written may not be on disk
 }
 
 // Ingest is how cameras are pulled.

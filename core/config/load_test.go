@@ -140,7 +140,7 @@ cameras:
 	if yard.Name != "Back yard" || yard.Enabled || !yard.OnDemand || yard.Labels["site"] != "home" {
 		t.Errorf("got %+v", yard)
 	}
-	if yard.Record != (camera.RecordSpec{Mode: camera.RecordContinuous, MaxAge: 30 * day, MaxBytes: 500e9}) {
+	if want := (camera.RecordSpec{Mode: camera.RecordContinuous, MaxAge: 30 * day, MaxBytes: 500e9}); !reflect.DeepEqual(yard.Record, want) {
 		t.Errorf("got %+v", yard.Record)
 	}
 	if len(yard.Sources) != 3 || yard.Sources[2].TLS.Verify != camera.TLSVerifyNone || yard.Sources[0].Password.Reveal() != "a#b: c" || yard.Sources[0].Transport != camera.TransportTCP || yard.Sources[1].Name != "sub" {

@@ -19,6 +19,12 @@ const (
 	KindCameraUpdated Kind = "camera.updated"
 	KindCameraRemoved Kind = "camera.removed"
 	KindCameraState   Kind = "camera.state" // of the camera, or of one source
+
+	KindArchiveGap      Kind = "archive.gap"       // a source is not recorded though it should be
+	KindArchiveDisk     Kind = "archive.disk"      // the disk does not take recordings
+	KindArchiveDiskWell Kind = "archive.disk_well" // it does again
+	KindArchiveClock    Kind = "archive.clock"     // the clock jumped: nothing is deleted by age until somebody says it is right
+	KindArchiveDeleted  Kind = "archive.deleted"   // recordings had to go before their time
 )
 
 // Event is something that happened.

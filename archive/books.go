@@ -1,0 +1,122 @@
+package archive
+
+import (
+	"context"
+	"time"
+
+	"github.com/drover-video/drover/archive/disk"
+	"github.com/drover-video/drover/archive/index"
+	"github.com/drover-video/drover/core/event"
+)
+
+const (
+	// booksInterval is how often the books are kept.
+	booksInterval = time.Second
+
+	// aliveInterval is how often it is written down that the recorder is at work.
+	aliveInterval = 10 * time.Second
+)
+
+// keepBooks writes the ledgers down and decides what is recorded, until ctx ends.
+func (r *Recorder) keepBooks(ctx context.Context) error {
+	ticker := time.NewTicker(booksInterval)
+	defer ticker.Stop()
+	var alive time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		r.decideAll()
+		r.writeDown(ctx)
+		if now := r.now(); now.Sub(alive) >= aliveInterval || now.Before(alive) {
+			if err := r.index.Alive(ctx, now); err == nil {
+				alive = now
+			}
+			r.wantAll(now)
+		}
+	}
+}
+
+// decideAll lets schedules and the ends of events have their effect.
+func (r *Recorder) decideAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	for key, s := range r.sources {
+		p := r.policies[key.camera]
+		if s.isWanted() != p.wants(key.source, now) {
+			s.decide(p, now)
+		}
+	}
+}
+
+// wantAll keeps those cameras pulled that are pulled on demand and to be recorded.
+func (r *Recorder) wantAll(now time.Time) {
+	r.mu.Lock()
+	var wanted []string
+	for id, p := range r.policies {
+		for _, name := range p.sources {
+			if p.wants(name, now) {
+				wanted = append(wanted, id)
+				break
+			}
+		}
+	}
+	r.mu.Unlock()
+	for _, id := range wanted {
+		r.options.Want(id)
+	}
+}
+
+// writeDown writes what the ledgers have to tell into the index.
+func (r *Recorder) writeDown(ctx context.Context) {
+	now := r.now()
+	r.mu.Lock()
+	ledgers := make(map[sourceKey]*ledger, len(r.ledgers))
+	for key, l := range r.ledgers {
+		ledgers[key] = l
+	}
+	r.mu.Unlock()
+	for key, l := range ledgers {
+		entries := l.take(now)
+		for i, e := range entries {
+			if err := r.writeEntry(ctx, key, e); err != nil {
+				r.options.Log.Warn("a gap could not be written down and is kept in memory", "camera", key.camera, "source", key.source, "err", err)
+				l.again(entries[i:])
+				break
+			}
+		}
+	}
+}
+
+func (r *Recorder) writeEntry(ctx context.Context, key sourceKey, e entry) error {
+	stream, err := r.index.Stream(ctx, key.camera, key.source)
+	if err != nil {
+		return err
+	}
+	e.gap.Stream = stream.ID
+	switch {
+	case !e.close.IsZero():
+		return r.index.CloseGap(ctx, stream.ID, e.close)
+	case !e.gap.To.IsZero():
+		return r.index.AddGaps(ctx, e.gap)
+	}
+	if err := r.index.OpenGap(ctx, e.gap); err != nil {
+		return err
+	}
+	if c := e.gap.Cause; c != index.CauseRequest && c != index.CauseCameraOff {
+		r.options.Event(event.Event{Kind: event.KindArchiveGap, Camera: key.camera, Source: key.source, Reason: "not recorded: " + string(c) + ": " + e.gap.Detail})
+	}
+	return nil
+}
+
+// diskEvent is what people are told of the disk.
+func diskEvent(h disk.Health) event.Event {
+	e := event.Event{Time: h.Since, Kind: event.KindArchiveDisk, Reason: string(h.Cause) + ": " + h.Detail}
+	if h.Cause == "" {
+		e.Kind, e.Reason = event.KindArchiveDiskWell, "the disk takes recordings again"
+	}
+	return e
+}

@@ -1,0 +1,218 @@
+package archive
+
+import (
+	"sync"
+	"time"
+
+	"github.com/drover-video/drover/archive/disk"
+	"github.com/drover-video/drover/archive/index"
+)
+
+const (
+	// patience is how long footage may be missing before the gap is told while it
+	// still goes on. What is shorter is told when it is over.
+	patience = 5 * time.Second
+
+	// maxEntries bounds what waits to be written down while the index hangs.
+	maxEntries = 256
+)
+
+// A ledger keeps what is missing of one stream, from when to when, and why. It is told
+// of footage by the disk's goroutine, of states by others, and writes nothing itself:
+// what is to be written down is taken by the recorder's books.
+type ledger struct {
+	mu      sync.Mutex
+	covered time.Time // up to here all is told; zero: nothing was ever recorded
+	open    bool      // a gap was told that goes on from covered
+	openBy  index.Cause
+	why     reason // why nothing comes now; its cause is "" where something should
+	lately  reason // the newest of those since the last footage
+	lost    []lost // what was not written since, oldest first
+	entries []entry
+
+	frames, missing time.Duration // covered and missing since the recorder began, without what nobody asked for
+}
+
+// A reason says why footage is missing.
+type reason struct {
+	cause  index.Cause
+	detail string
+	since  time.Time
+}
+
+// lost is what was made and not written.
+type lost struct {
+	from, to time.Time
+	reason
+}
+
+// An entry is to be written down.
+type entry struct {
+	gap   index.Gap // without its stream
+	close time.Time // not zero: what goes on ends here
+}
+
+// outcome takes what became of a fragment.
+func (l *ledger) outcome(o disk.Outcome) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o.Written {
+		l.wrote(o)
+		return
+	}
+	if n := len(l.lost); n > 0 && (l.lost[n-1].cause == o.Cause || n >= maxEntries) {
+		l.lost[n-1].to = o.End
+		return
+	}
+	l.lost = append(l.lost, lost{o.Start, o.End, reason{o.Cause, o.Detail, o.Start}})
+}
+
+func (l *ledger) wrote(o disk.Outcome) {
+	missing := o.Start.Sub(l.covered)
+	switch {
+	case l.open:
+		l.entries = append(l.entries, entry{close: o.Start})
+		if l.openBy != index.CauseRequest {
+			l.missing += max(0, missing)
+		}
+		l.open = false
+	case l.covered.IsZero(), missing <= o.Slack:
+	default:
+		r := l.reasonFor(o)
+		l.add(entry{gap: index.Gap{From: l.covered, To: o.Start, Cause: r.cause, Detail: r.detail}})
+		if r.cause != index.CauseRequest {
+			l.missing += missing
+		}
+	}
+	l.frames += o.End.Sub(o.Start)
+	if o.End.After(l.covered) || l.covered.Sub(o.End) > mostOverlap { // the clock may have been set back
+		l.covered = o.End
+	}
+	for len(l.lost) > 0 && !l.lost[0].to.After(l.covered) {
+		l.lost = l.lost[1:]
+	}
+	if l.lately.since.Before(o.End) {
+		l.lately = reason{} // what was told after it explains what comes next
+	}
+}
+
+// reasonFor returns why something is missing before a fragment.
+func (l *ledger) reasonFor(o disk.Outcome) reason {
+	for i := range l.lost {
+		if l.lost[i].from.Before(o.Start) && l.lost[i].to.After(l.covered) {
+			return l.lost[i].reason
+		}
+	}
+	switch {
+	case l.why.cause != "":
+		return l.why
+	case l.lately.cause != "":
+		return l.lately
+	case o.Lost:
+		return reason{cause: index.CauseLoss, detail: "packets did not arrive, and with them pictures"}
+	default:
+		return reason{cause: index.CauseNetwork, detail: "nothing came"}
+	}
+}
+
+// add notes an entry. Of too many, the newest two become one: the index hangs.
+func (l *ledger) add(e entry) {
+	if n := len(l.entries); n >= maxEntries && l.entries[n-1].close.IsZero() && e.close.IsZero() {
+		l.entries[n-1].gap.To = e.gap.To
+		return
+	}
+	l.entries = append(l.entries, e)
+}
+
+// absent tells why nothing will come from now on.
+func (l *ledger) absent(cause index.Cause, detail string, at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.why.cause == cause {
+		l.why.detail = detail
+		return
+	}
+	l.why = reason{cause, detail, at}
+	l.lately = l.why
+}
+
+// present tells that something should come from now on.
+func (l *ledger) present() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.why = reason{}
+}
+
+// expected tells that something should come, though nothing is known of the camera
+// yet. What kept it from coming before holds until then, unless nobody wanted it.
+func (l *ledger) expected(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.why.cause == "" || l.why.cause == index.CauseRequest || l.why.cause == index.CauseCameraOff {
+		l.why = reason{index.CauseNetwork, "connecting", now}
+		l.lately = l.why
+	}
+}
+
+// begin tells up to where everything has been told before.
+func (l *ledger) begin(covered time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.covered = covered
+}
+
+// take returns what is to be written down at a time, gaps that go on included.
+func (l *ledger) take(now time.Time) []entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r, ok := l.goesOn(now); ok && !l.covered.IsZero() && !(l.open && l.openBy == r.cause) {
+		from := l.covered
+		if l.open && r.since.After(from) {
+			from = r.since // another cause took over
+		}
+		l.entries = append(l.entries, entry{gap: index.Gap{From: from, Cause: r.cause, Detail: r.detail}})
+		l.open, l.openBy = true, r.cause
+	}
+	entries := l.entries
+	l.entries = nil
+	return entries
+}
+
+// goesOn returns why nothing has come for a while.
+func (l *ledger) goesOn(now time.Time) (reason, bool) {
+	silent := now.Sub(l.covered) > patience
+	switch {
+	case l.why.cause != "" && now.Sub(l.why.since) > patience:
+		return l.why, true
+	case len(l.lost) > 0 && silent:
+		return l.lost[len(l.lost)-1].reason, true
+	case l.open || now.Sub(l.covered) < 12*patience:
+		return reason{}, false
+	case l.lately.cause != "":
+		return l.lately, true
+	default:
+		return reason{cause: index.CauseNetwork, detail: "nothing comes"}, true
+	}
+}
+
+// again gives entries back that could not be written down.
+func (l *ledger) again(entries []entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entries = append(entries, l.entries...)
+}
+
+// coverage returns how much of the time that should have been recorded was, from 0 to
+// 1; false where there was no such time.
+func (l *ledger) coverage(now time.Time) (float64, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	missing := l.missing
+	if l.open && l.openBy != index.CauseRequest {
+		missing += max(0, now.Sub(l.covered))
+	}
+	if l.frames+missing <= 0 {
+		return 0, false
+	}
+	return float64(l.frames) / float64(l.frames+missing), true
+}

@@ -1,0 +1,50 @@
+package archive
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/drover-video/drover/archive/disk"
+	"github.com/drover-video/drover/core/event"
+)
+
+// Options of a recorder. Dir is needed.
+type Options struct {
+	Dir string // where the files are, and their index
+
+	WriteBuffer  int64         // most bytes that wait to be written; default disk.DefaultBuffer
+	SyncInterval time.Duration // default disk.DefaultSyncInterval
+
+	Log   *slog.Logger
+	Now   func() time.Time
+	Event func(event.Event)   // told what an operator may act on; must not wait
+	Want  func(camera string) // told of cameras that have to be pulled; must not wait
+
+	// FS stands in for the disk that Dir is on. For tests.
+	FS disk.FS
+}
+
+func (o *Options) fill() error {
+	if o.Dir == "" {
+		return errors.New("archive: Dir is needed")
+	}
+	o.SyncInterval = cmp.Or(o.SyncInterval, disk.DefaultSyncInterval)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Event == nil {
+		o.Event = func(event.Event) {}
+	}
+	if o.Want == nil {
+		o.Want = func(string) {}
+	}
+	if o.FS == nil {
+		o.FS = disk.NewDir(o.Dir)
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/drover-video/drover/archive/disk"
+	"github.com/drover-video/drover/archive/index"
+	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/ring"
+)
+
+// Recorder records cameras. It is an output of the camera registry. All methods may
+// be called from any goroutine, and none but Open, Run and Close waits for the disk.
+type Recorder struct {
+	options Options
+	index   *index.Index
+	writer  *disk.Writer
+	run     int64 // Unix ms of the start
+
+	mu       sync.Mutex
+	policies map[string]*policy // by camera
+	sources  map[sourceKey]*source
+	ledgers  map[sourceKey]*ledger
+	closed   bool
+	running  sync.WaitGroup // of sources
+}
+
+type sourceKey struct{ camera, source string }
+
+// Open opens the archive in a directory, makes it where it is missing, and puts in
+// order what the process before this left behind.
+func Open(ctx context.Context, o Options) (*Recorder, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	x, err := index.Open(ctx, o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the archive's index: %w", err)
+	}
+	r := &Recorder{
+		options: o, index: x, run: o.Now().UnixMilli(),
+		policies: map[string]*policy{}, sources: map[sourceKey]*source{}, ledgers: map[sourceKey]*ledger{},
+	}
+	if r.writer, err = disk.New(disk.Options{
+		FS: o.FS, Index: x, Log: o.Log, Now: o.Now, Buffer: o.WriteBuffer, SyncInterval: o.SyncInterval,
+		Changed: r.diskChanged, Full: r.makeRoom,
+	}); err == nil {
+		err = r.putInOrder(ctx)
+	}
+	if err != nil {
+		_ = x.Close() // The first error says what is wrong.
+		return nil, err
+	}
+	return r, nil
+}
+
+// Index is what lies in the archive, for those who read it.
+func (r *Recorder) Index() *index.Index { return r.index }
+
+// Run writes what is recorded until ctx ends and all sources are detached, or until a
+// disk that hangs was waited for long enough.
+func (r *Recorder) Run(ctx context.Context) error {
+	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	group := errgroup.Group{}
+	group.Go(func() error { return r.writer.Run(writing) })
+	group.Go(func() error { return r.keepBooks(ctx) })
+	<-ctx.Done()
+	r.stopSources()
+	stop()
+	err := group.Wait()
+	if errors.Is(err, disk.ErrTimeout) {
+		r.options.Log.Error("the archive's disk hangs: what waited for it is lost", "err", err)
+		return nil
+	}
+	r.writeDown(context.WithoutCancel(ctx))
+	return err
+}
+
+// stopSources ends all sources and returns when they have ended.
+func (r *Recorder) stopSources() {
+	r.mu.Lock()
+	r.closed = true
+	for _, s := range r.sources {
+		s.cancel()
+	}
+	r.mu.Unlock()
+	r.running.Wait()
+}
+
+// Close closes the index. Run has returned.
+func (r *Recorder) Close() error { return r.index.Close() }
+
+// SetSpec tells what a camera's recordings should be like from now on.
+func (r *Recorder) SetSpec(spec camera.Spec) {
+	p := newPolicy(spec)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.policies[spec.ID] = p
+	for key, s := range r.sources {
+		if key.camera == spec.ID {
+			s.decide(p, r.options.Now())
+		}
+	}
+}
+
+// Removed tells that a camera is gone. Its recordings stay until they are too old.
+func (r *Recorder) Removed(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.policies, id)
+	for key, l := range r.ledgers {
+		if key.camera == id {
+			l.absent(index.CauseRequest, "the camera was removed", r.options.Now())
+		}
+	}
+}
+
+// Attach implements camera.Output.
+func (r *Recorder) Attach(id, name string, frames *ring.Ring) error {
+	key := sourceKey{id, name}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return errors.New("the archive is closed")
+	}
+	if r.sources[key] != nil {
+		return fmt.Errorf("archive of camera %s, source %s: attached already", id, name)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := newSource(r, key, frames, r.ledger(key), cancel)
+	r.sources[key] = s
+	s.decide(r.policies[id], r.options.Now())
+	r.running.Go(func() {
+		defer close(s.done)
+		s.run(ctx)
+	})
+	return nil
+}
+
+// ledger returns that of a stream. The caller holds mu.
+func (r *Recorder) ledger(key sourceKey) *ledger {
+	l := r.ledgers[key]
+	if l == nil {
+		l = &ledger{}
+		r.ledgers[key] = l
+	}
+	return l
+}
+
+// Detach implements camera.Output.
+func (r *Recorder) Detach(id, name string) {
+	key := sourceKey{id, name}
+	r.mu.Lock()
+	s := r.sources[key]
+	r.mu.Unlock()
+	if s == nil {
+		return
+	}
+	s.cancel()
+	<-s.done
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.sources[key] != s {
+		return // another Detach has been here
+	}
+	delete(r.sources, key)
+	if r.closed {
+		return // it is Drover that stops, and no camera that is switched off
+	}
+	if l := r.ledgers[key]; r.policies[id].wants(name, r.options.Now()) {
+		l.absent(index.CauseCameraOff, "the camera is switched off", r.options.Now())
+	}
+}
+
+// StateChanged tells how a source is doing.
+func (r *Recorder) StateChanged(c camera.Change) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.sources[sourceKey{c.Camera, c.Source}]; s != nil {
+		s.stateChanged(c)
+	}
+}
+
+// Run numbers tell recording runs of a stream apart, within the process too.
+func (r *Recorder) nextRun() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.run = max(r.run+1, r.options.Now().UnixMilli())
+	return r.run
+}
+
+// diskChanged tells people about the disk.
+func (r *Recorder) diskChanged(h disk.Health) {
+	r.options.Event(diskEvent(h))
+}
+
+func (r *Recorder) now() time.Time { return r.options.Now() }

@@ -1,0 +1,171 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/drover-video/drover/archive/disk"
+	"github.com/drover-video/drover/archive/index"
+	"github.com/drover-video/drover/archive/layout"
+)
+
+// doomedAtOnce is how many files are unlinked between two looks at the index.
+const doomedAtOnce = 500
+
+// putInOrder finishes what a process that ended in mid-work began: files that were
+// being written, and files that were being deleted. No other file is looked at, so
+// that it takes as long as there are streams, however much there is.
+func (r *Recorder) putInOrder(ctx context.Context) error {
+	alive, err := r.index.LastAlive(ctx)
+	if err != nil {
+		return err
+	}
+	open, err := r.index.Unfinished(ctx)
+	if err != nil {
+		return err
+	}
+	names := map[int64]index.Stream{}
+	for _, s := range r.index.Streams() {
+		names[s.ID] = s
+	}
+	for i := range open {
+		if err := recoverFile(ctx, r.index, r.options.FS, names[open[i].Stream], open[i]); err != nil {
+			r.options.Log.Error("a file of the archive cannot be put in order", "path", pathOf(names[open[i].Stream], &open[i]), "err", err)
+		}
+	}
+	if len(open) > 0 {
+		r.options.Log.Info("archive put in order", "files", len(open))
+	}
+	if err := r.unlinkDoomed(ctx); err != nil {
+		r.options.Log.Error("deleted files of the archive cannot be unlinked", "err", err)
+	}
+	return r.openLedgers(ctx, names, alive)
+}
+
+// pathOf is where a file of a stream lies.
+func pathOf(s index.Stream, f *index.File) string {
+	return string(layout.AppendPath(nil, layout.Name{Camera: s.Camera, Source: s.Source, Start: f.Start, Number: f.Number}))
+}
+
+// recoverFile finishes a file that was being written: with what is whole of it.
+func recoverFile(ctx context.Context, x *index.Index, files disk.FS, s index.Stream, f index.File) error {
+	path := pathOf(s, &f)
+	file, err := files.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return x.Recover(ctx, f) // the row came first
+	}
+	if err != nil {
+		return err
+	}
+	scanned, err := cutTorn(file, layout.CheckTail)
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	if errors.Is(err, layout.ErrFile) || err == nil && (len(scanned.Fragments) == 0 || scanned.Identity.Number != f.Number) {
+		// Not even its header is whole, or nothing was added to it.
+		f.Fragments = nil
+		if err := x.Recover(ctx, f); err != nil {
+			return err
+		}
+		return files.Remove(path)
+	}
+	if err != nil {
+		return err
+	}
+	f.Fragments, f.Frames, f.Header, f.Init = scanned.Fragments, scanned.Frames, scanned.Header, scanned.Init
+	return x.Recover(ctx, f)
+}
+
+// cutTorn scans a file and cuts off what is not whole at its end.
+func cutTorn(file disk.File, check layout.Check) (*layout.Scanned, error) {
+	size, err := file.Size()
+	if err != nil {
+		return nil, err
+	}
+	scanned, err := layout.Scan(file, size, check)
+	if err != nil {
+		return nil, err
+	}
+	if scanned.End < size {
+		if err := file.Truncate(scanned.End); err != nil {
+			return nil, fmt.Errorf("cut the torn end off: %w", err)
+		}
+	}
+	if err := file.Sync(); err != nil {
+		return nil, err
+	}
+	return scanned, nil
+}
+
+// unlinkDoomed unlinks files that are out of the index.
+func (r *Recorder) unlinkDoomed(ctx context.Context) error {
+	return unlinkDoomed(ctx, r.index, r.options.FS)
+}
+
+func unlinkDoomed(ctx context.Context, x *index.Index, files disk.FS) error {
+	for {
+		paths, err := x.Doomed(ctx, doomedAtOnce)
+		if err != nil || len(paths) == 0 {
+			return err
+		}
+		gone := paths[:0]
+		var failed error
+		for _, path := range paths {
+			if _, err := layout.ParsePath(path); err != nil {
+				return fmt.Errorf("%q: %w", path, err) // nothing else is ever unlinked
+			}
+			if err := files.Remove(path); err != nil {
+				failed = err
+				continue
+			}
+			gone = append(gone, path)
+		}
+		if err := x.Forget(ctx, gone...); err != nil {
+			return err
+		}
+		if failed != nil {
+			return failed
+		}
+	}
+}
+
+// openLedgers tells each stream's ledger up to where all is told: from there on,
+// Drover did not run.
+func (r *Recorder) openLedgers(ctx context.Context, names map[int64]index.Stream, alive time.Time) error {
+	gaps, err := r.index.OpenGaps(ctx)
+	if err != nil {
+		return err
+	}
+	covered := map[int64]time.Time{}
+	usage, err := r.index.Usage(ctx)
+	if err != nil {
+		return err
+	}
+	for _, u := range usage {
+		covered[u.Stream] = u.To
+	}
+	for _, g := range gaps {
+		end := alive
+		if end.Before(g.From) {
+			end = g.From
+		}
+		if err := r.index.CloseGap(ctx, g.Stream, end); err != nil {
+			return err
+		}
+		if end.After(covered[g.Stream]) {
+			covered[g.Stream] = end
+		}
+	}
+	now := r.now()
+	for id, s := range names {
+		l := r.ledger(sourceKey{s.Camera, s.Source})
+		if to, ok := covered[id]; ok {
+			l.begin(to)
+		}
+		l.absent(index.CauseProcessDown, "Drover did not run", now)
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/drover-video/drover/archive"
+	"github.com/drover-video/drover/core/config"
+	"github.com/drover-video/drover/core/event"
+	"github.com/drover-video/drover/core/sqlite"
+)
+
+// archiveDir is where recordings lie.
+func archiveDir(c *config.Config) string {
+	if c.Archive.Dir != "" {
+		return c.Archive.Dir
+	}
+	return filepath.Join(c.Data.Dir, "archive")
+}
+
+// openArchive opens the archive. A disk that is broken, or an index, does not cost the
+// live picture: there is none then, which is said loudly. What was set wrongly is an
+// error.
+func openArchive(ctx context.Context, c *config.Config, events *event.Log, want func(string), logger *slog.Logger) (*archive.Recorder, error) {
+	dir := archiveDir(c)
+	recorder, err := archive.Open(ctx, archive.Options{
+		Dir: dir, WriteBuffer: c.Archive.WriteBuffer, SyncInterval: c.Archive.SyncInterval,
+		Log: logger, Now: time.Now, Event: events.Publish, Want: want,
+	})
+	switch {
+	case err == nil:
+		return recorder, nil
+	case errors.Is(err, sqlite.ErrInUse), errors.Is(err, sqlite.ErrForeign), errors.Is(err, sqlite.ErrNewer), ctx.Err() != nil:
+		return nil, fmt.Errorf("cannot open the archive in %s (archive.dir): %w", dir, err)
+	}
+	logger.Error("nothing is recorded: the archive cannot be opened", "dir", dir, "err", err,
+		"hint", "see to the disk; where the index is damaged, stop Drover and run drover archive repair")
+	events.Publish(event.Event{Kind: event.KindArchiveDisk, Reason: "nothing is recorded, for the archive cannot be opened: " + err.Error()})
+	return nil, nil
+}
