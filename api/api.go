@@ -98,7 +98,7 @@ func New(options Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &front{options: options, routes: routes, bodyTimeout: bodyTimeout}, nil
+	return &front{options: options, routes: routes, noSniff: []string{"nosniff"}, bodyTimeout: bodyTimeout}, nil
 }
 
 // mediaPrefix is what the path of HLS begins with.
@@ -108,34 +108,35 @@ const mediaPrefix = "/hls/"
 type front struct {
 	options Options
 	routes  http.Handler // of REST, health and metrics
+	noSniff []string     // a header of all answers
 
 	bodyTimeout time.Duration
 }
 
-// ServeHTTP implements http.Handler.
+// ServeHTTP implements http.Handler. It and what it calls for media keep their
+// frames small: a viewer who waits for the next part holds a stack, and that of the
+// whole way to its answer fits into 4 KiB.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := newAnswer(w, f.options.WriteTimeout)
-	header := w.Header()
-	header.Set("X-Content-Type-Options", "nosniff")
 	started := time.Now()
 	defer func() {
 		f.recover(answer, r, recover())
 		f.logAccess(answer, r, started)
 	}()
+	w.Header()["X-Content-Type-Options"] = f.noSniff
 	r = timed(answer, r, f.bodyTimeout)
-	switch path := r.URL.Path; {
-	case strings.HasPrefix(path, mediaPrefix):
+	if strings.HasPrefix(r.URL.Path, mediaPrefix) {
 		f.serveMedia(answer, r)
+		return
+	}
+	f.serveOthers(answer, r)
+}
+
+// serveOthers answers what is not asked for by a thousand at once.
+func (f *front) serveOthers(answer *answer, r *http.Request) {
+	switch path := r.URL.Path; {
 	case below(path, "/api"), path == "/healthz", path == "/readyz", path == "/metrics":
-		header.Set("X-Request-Id", requestID(r))
-		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		header.Set("Cache-Control", "private, no-store")
-		header.Set("Referrer-Policy", "no-referrer")
-		if open := path == "/healthz" || path == "/readyz"; !open && !f.options.allowsHost(r.Host) {
-			writeProblem(answer, problem(problemHost, hostAdvice))
-			return
-		}
-		f.routes.ServeHTTP(answer, r)
+		f.serveRoutes(answer, r)
 	case strings.HasPrefix(path, sharedPrefix):
 		f.serveShared(answer, r)
 	case below(path, "/hls"), below(path, "/archive"), path == "/s":
@@ -143,6 +144,20 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		f.serveWeb(answer, r)
 	}
+}
+
+// serveRoutes answers with the API, health and metrics.
+func (f *front) serveRoutes(answer *answer, r *http.Request) {
+	header := answer.Header()
+	header.Set("X-Request-Id", requestID(r))
+	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	header.Set("Cache-Control", "private, no-store")
+	header.Set("Referrer-Policy", "no-referrer")
+	if open := r.URL.Path == "/healthz" || r.URL.Path == "/readyz"; !open && !f.options.allowsHost(r.Host) {
+		writeProblem(answer, problem(problemHost, hostAdvice))
+		return
+	}
+	f.routes.ServeHTTP(answer, r)
 }
 
 // serveWeb answers with the app.

@@ -17,10 +17,14 @@ func (p *reply) playlist(n *name) {
 		p.problem(p.problems.directive)
 		return
 	}
-	defer p.count()
-	if p.tryPlaylist(n, asked) {
-		return
+	if !p.tryPlaylist(n, asked) {
+		p.awaitFirst(n, asked)
 	}
+	p.count()
+}
+
+// awaitFirst answers once the camera has a playlist.
+func (p *reply) awaitFirst(n *name, asked directives) {
 	place, ok := p.cameras.Await(n.camera)
 	if !ok {
 		p.problem(p.problems.notYet)

@@ -124,7 +124,6 @@ func (l *Listener) answer(c *Conn, x *exchange) (goesOn bool) {
 		x.response.free()
 		if !x.client.end() {
 			x.renew(l.options.Context)
-			c.until = time.Time{} // the deadline is another
 		}
 		l.exchanges.Put(x)
 	}()

@@ -229,7 +229,7 @@ func TestBothWaysSayTheSame(t *testing.T) {
 			}
 		})
 	}
-	if ahead := counters.Stats().Ahead; canPeek && ahead == 0 {
+	if ahead := counters.Stats().Ahead; canAnswer && ahead == 0 {
 		t.Error("nothing was answered ahead of net/http")
 	}
 }
@@ -442,7 +442,7 @@ func TestAConnectionThatSendsNothingIsClosed(t *testing.T) {
 }
 
 func TestARequestAndItsAnswerAllocateLittle(t *testing.T) {
-	if !canPeek {
+	if !canAnswer {
 		return
 	}
 	l := NewListener(&net.TCPListener{}, Options{Counters: new(Counters)})
@@ -497,4 +497,96 @@ func mustParse(t *testing.T, uri string) *url.URL {
 		t.Fatal(err)
 	}
 	return u
+}
+
+func TestOfManyWhoWaitThoseEndWhoLeave(t *testing.T) {
+	byEachWay(t, func(t *testing.T, way string) {
+		const viewers = 60
+		var counters Counters
+		begun, release := make(chan string, viewers), make(chan struct{})
+		left := make(chan string, viewers)
+		s := newService(t, way, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			begun <- r.URL.Path
+			select {
+			case <-r.Context().Done():
+				left <- r.URL.Path
+			case <-release:
+				_, _ = io.WriteString(w, r.URL.Path)
+			}
+		}), longPatience, &counters)
+		conns := map[string]net.Conn{}
+		for i := range viewers {
+			conn, err := net.Dial("tcp", s.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			path := fmt.Sprintf("/%d", i)
+			conns[path] = conn
+			fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: h\r\n\r\n", path)
+		}
+		for range viewers {
+			<-begun
+		}
+		want := map[string]bool{}
+		for i := 0; i < viewers; i += 3 {
+			path := fmt.Sprintf("/%d", i)
+			want[path] = true
+			conns[path].Close()
+			delete(conns, path)
+		}
+		for range len(want) {
+			if path := <-left; !want[path] {
+				t.Errorf("%s has not left", path)
+			}
+		}
+		close(release)
+		for path, conn := range conns {
+			reader := bufio.NewReader(conn)
+			response, err := http.ReadResponse(reader, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
+			if body, _ := io.ReadAll(response.Body); string(body) != path {
+				t.Errorf("%s got %q", path, body)
+			}
+		}
+	})
+}
+
+func TestWhoLeftBeforeItsRequestWaitsIsNotWaitedWith(t *testing.T) {
+	byEachWay(t, func(t *testing.T, way string) {
+		var counters Counters
+		left, ended := make(chan struct{}), make(chan error, 1)
+		s := newService(t, way, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/first":
+				select {
+				case <-r.Context().Done():
+					t.Error("the client has not left")
+				default:
+				}
+				_, _ = io.WriteString(w, "x")
+			case "/second":
+				<-left
+				<-r.Context().Done()
+				ended <- r.Context().Err()
+			}
+		}), longPatience, &counters)
+		conn, err := net.Dial("tcp", s.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		_, _ = io.WriteString(conn, "GET /first HTTP/1.1\r\nHost: h\r\n\r\n")
+		if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(conn, "GET /second HTTP/1.1\r\nHost: h\r\n\r\n")
+		conn.Close()
+		close(left)
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("the second request ended with %v", err)
+		}
+	})
 }

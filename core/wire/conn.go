@@ -21,10 +21,13 @@ type Conn struct {
 	out outgoing
 
 	// Of the time ahead of net/http.
-	in     reading
-	client string    // its address, once a request was answered
-	until  time.Time // when it has been idle too long
-	ahead  []byte    // read already, for net/http
+	in        reading
+	client    string    // its address, once a request was answered
+	until     time.Time // when it has been idle too long
+	ahead     []byte    // read already, for net/http
+	departure uint64    // 0: nobody watches whether the client leaves
+	departed  atomic.Bool
+	waiting   atomic.Pointer[clientContext] // of the request being answered, if it asks
 }
 
 func newConn(tcp *net.TCPConn, l *Listener) (*Conn, error) {
@@ -51,6 +54,9 @@ func (c *Conn) Read(into []byte) (int, error) {
 // Close implements net.Conn.
 func (c *Conn) Close() error {
 	err := c.tcp.Close()
+	if c.listener.isAhead() {
+		c.listener.departures.forget(c)
+	}
 	if c.closed.CompareAndSwap(false, true) {
 		c.listener.options.Counters.open.Add(-1)
 		c.listener.options.Closed(c.tcp)

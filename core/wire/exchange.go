@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
-	"time"
 )
 
 // An exchange is a simple request and its answer. A connection that waits for a
@@ -32,7 +31,7 @@ type request struct {
 	blank  http.Request // what it begins as: it has the client for its context
 	url    url.URL
 	header http.Header
-	values [maxFields]string // of the header
+	values [usualFields]string // of the header
 	client *clientContext
 }
 
@@ -57,11 +56,9 @@ type clientContext struct {
 	context.Context // the server's
 	conn            *Conn
 
-	mu      sync.Mutex
-	gone    chan struct{} // nil: nobody has asked
-	left    bool          // gone is closed
-	unwatch func() bool
-	watch   sync.WaitGroup
+	mu   sync.Mutex
+	gone chan struct{} // nil: nobody has asked
+	over bool          // gone is closed
 }
 
 // Done implements context.Context.
@@ -70,13 +67,11 @@ func (x *clientContext) Done() <-chan struct{} {
 	defer x.mu.Unlock()
 	if x.gone == nil {
 		x.gone = make(chan struct{})
-		x.unwatch = context.AfterFunc(x.Context, x.leave)
-		_ = x.conn.tcp.SetReadDeadline(time.Time{}) // that of the request
-		x.watch.Go(func() {
-			if x.conn.awaitEnd() {
-				x.leave()
-			}
-		})
+		// Told first, and looked at then: who leaves in between is seen by one of both.
+		if x.conn.waits(x) || x.Context.Err() != nil {
+			x.over = true
+			close(x.gone)
+		}
 	}
 	return x.gone
 }
@@ -85,7 +80,7 @@ func (x *clientContext) Done() <-chan struct{} {
 func (x *clientContext) Err() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.left {
+	if x.over {
 		return context.Canceled
 	}
 	return x.Context.Err()
@@ -94,8 +89,8 @@ func (x *clientContext) Err() error {
 func (x *clientContext) leave() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !x.left {
-		x.left = true
+	if x.gone != nil && !x.over {
+		x.over = true
 		close(x.gone)
 	}
 }
@@ -106,24 +101,32 @@ func (x *clientContext) end() (reusable bool) {
 	x.mu.Lock()
 	asked := x.gone != nil
 	x.mu.Unlock()
-	if !asked {
-		x.conn = nil
-		return true
+	if asked {
+		x.conn.waiting.Store(nil)
+		x.leave()
 	}
-	x.unwatch()
-	_ = x.conn.tcp.SetReadDeadline(longAgo) // ends the watch
-	x.watch.Wait()
-	x.leave()
-	return false
+	x.conn = nil
+	return !asked
 }
 
-// awaitEnd waits until the client has closed the connection, and reports false
-// when it is not the one to be waited for any more. What the client sends stays
-// where it is.
-func (c *Conn) awaitEnd() (ended bool) {
-	err := c.raw.Read(func(socket uintptr) (done bool) {
-		ended, done = peek(int(socket))
-		return done
-	})
-	return ended && err == nil
+// waits has x end when the client leaves, and reports whether it has left already.
+func (c *Conn) waits(x *clientContext) (left bool) {
+	c.waiting.Store(x)
+	if c.departure == 0 { // this goroutine alone sets it
+		c.listener.departures.watch(c)
+	}
+	return c.departed.Load()
+}
+
+// left is told that the client has left. Others may call it at any time.
+func (c *Conn) left() {
+	c.departed.Store(true)
+	c.interrupt()
+}
+
+// interrupt ends the request that waits, if one does.
+func (c *Conn) interrupt() {
+	if x := c.waiting.Load(); x != nil {
+		x.leave()
+	}
 }

@@ -33,6 +33,9 @@ type Listener struct {
 	inner   net.Listener
 	options Options
 
+	departures *departures // nil: nothing is answered ahead of net/http
+	unwatch    func() bool // of the options' context
+
 	exchanges sync.Pool     // of *exchange
 	buffers   sync.Pool     // of *buffer
 	handed    chan net.Conn // to net/http
@@ -61,13 +64,29 @@ func NewListener(inner net.Listener, options Options) *Listener {
 	l := &Listener{inner: inner, options: options, handed: make(chan net.Conn), failed: make(chan error), done: make(chan struct{}), conns: map[*Conn]struct{}{}}
 	l.exchanges.New = func() any { return l.newExchange() }
 	l.buffers.New = func() any { return new(buffer) }
-	if l.isAhead() {
-		l.serves.Go(l.accept)
+	if options.Handler == nil || !canAnswer {
+		return l
 	}
+	var err error
+	if l.departures, err = newDepartures(); err != nil {
+		options.Log.Warn("all requests are answered by net/http, which costs more", "err", err)
+		return l
+	}
+	l.unwatch = context.AfterFunc(options.Context, l.interrupt)
+	l.serves.Go(l.accept)
 	return l
 }
 
-func (l *Listener) isAhead() bool { return canPeek && l.options.Handler != nil }
+func (l *Listener) isAhead() bool { return l.departures != nil }
+
+// interrupt ends the requests that wait, as the context of all has ended.
+func (l *Listener) interrupt() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.conns {
+		c.interrupt()
+	}
+}
 
 // Addr implements net.Listener.
 func (l *Listener) Addr() net.Addr { return l.inner.Addr() }
@@ -175,6 +194,10 @@ func (l *Listener) Shutdown(ctx context.Context) error {
 	go func() {
 		defer close(ended)
 		l.serves.Wait()
+		if l.isAhead() {
+			l.unwatch()
+			l.departures.stop()
+		}
 	}()
 	select {
 	case <-ended:

@@ -10,6 +10,9 @@ import (
 // maxFields is how many header fields a simple request has at most.
 const maxFields = 48
 
+// usualFields is how many a request mostly has at most.
+const usualFields = 16
+
 // parseRequest fills r from what was read, if that is exactly one simple request:
 // GET or HEAD of a plain path, HTTP/1.1, no body, nothing that changes how the
 // connection goes on, and not a byte more. Whatever else it is, right or wrong,
@@ -109,7 +112,7 @@ func (r *request) parseFields(fields string) (host string, ok bool) {
 				return "", false
 			}
 		}
-		if values := r.header[name]; values != nil {
+		if values := r.header[name]; values != nil || count >= usualFields {
 			r.header[name] = append(values, value)
 			continue
 		}

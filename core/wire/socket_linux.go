@@ -40,24 +40,8 @@ func receive(socket int, into []byte) (int, error) {
 	}
 }
 
-// canPeek reports whether peek knows anything.
-const canPeek = true
-
-// peek looks whether a socket's client has closed it. It is not done where the
-// client has neither closed it nor sent anything.
-func peek(socket int) (ended, done bool) {
-	var b [1]byte
-	for {
-		n, _, err := unix.Recvfrom(socket, b[:], unix.MSG_PEEK)
-		switch {
-		case err == unix.EINTR:
-		case err == unix.EAGAIN:
-			return false, false
-		default:
-			return n <= 0, true
-		}
-	}
-}
+// canAnswer reports whether requests can be answered ahead of net/http here.
+const canAnswer = true
 
 // prepare sets what all connections of a listening socket inherit.
 func prepare(socket int, congestion string, patience time.Duration) error {

@@ -12,9 +12,7 @@ func sendBytes(int, []byte, bool) (int, error) { return 0, errors.ErrUnsupported
 
 func receive(int, []byte) (int, error) { return 0, errors.ErrUnsupported }
 
-const canPeek = false
-
-func peek(int) (ended, done bool) { return false, true }
+const canAnswer = false
 
 func queued(int) int64 { return 0 }
 
