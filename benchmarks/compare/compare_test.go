@@ -7,7 +7,7 @@ import (
 
 func TestOptionsOutOfBoundsAreRefused(t *testing.T) {
 	for _, args := range []string{
-		"-rounds 0", "-rounds 101", "-duration 100ms", "-duration 1m", "-warmup 0s", "-warmup 4s", "-herd -1s", "-core -1", "-core 4096",
+		"-rounds 0", "-rounds 101", "-duration 100ms", "-duration 1m", "-warmup 0s", "-warmup 4s", "-herd -1s", "-waiters -1", "-waiters 20001", "-waiting 0s", "-core -1", "-core 4096",
 		"-viewers many", "-viewers 0", "-viewers 20001", "-viewers 1,", "-scenarios huge", "-other x", "-other a,http://b", "-other a,http://b,c", "-other a,http://b,0",
 	} {
 		if _, err := parseOptions(strings.Fields(args)); err == nil {
@@ -79,5 +79,15 @@ func TestSegmentsAreFoundInAPlaylist(t *testing.T) {
 	names := segmentNames([]byte("#EXTM3U\n#EXT-X-MAP:URI=\"main.init-1.mp4\"\n#EXTINF:2,\nmain.1.2.m4s\n#EXTINF:2,\nmain.1.3.m4s\n"))
 	if len(names) != 2 || names[1] != "main.1.3.m4s" {
 		t.Errorf("found %v", names)
+	}
+}
+
+func TestTheTableTellsOfThoseWhoWait(t *testing.T) {
+	r := result{Waiting: []waitingMeasurement{{Contender: "drover", Report: []byte(`{"viewers": 10000, "parts": 150, "complete": 149, "answers": 1000000, "failed": 2,
+		"answer": {"p50_ms": 1, "p95_ms": 2, "max_ms": 3}, "last_answer": {"p50_ms": 4, "p95_ms": 5, "max_ms": 6}, "cpu_seconds": 20,
+		"per_viewer": {"process_bytes": 15360, "tcp_bytes": 2048, "slab_bytes": 10240}}`)}}}
+	want := "| drover | 10000 | 149 of 150 | 2 | 15.0 KiB | 2.0 KiB | 10.0 KiB | 1, 2, 3 ms | 4, 5, 6 ms | 20.0 µs |"
+	if text := r.table("x.json"); !strings.Contains(text, want) || strings.Contains(text, "answers/s") {
+		t.Errorf("the table is\n%s", text)
 	}
 }

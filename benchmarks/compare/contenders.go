@@ -21,6 +21,7 @@ type contender struct {
 	// playlist is a media playlist, and segment finds the newest one of it, which
 	// can be had for longer than a run takes.
 	playlist string
+	live     string // the playlist with parts; "" where there is none
 	segment  func(ctx context.Context) (string, error)
 	header   string // of the requests to it
 	stop     func()
@@ -149,6 +150,7 @@ func (s *stage) startDrover(ctx context.Context, name, source string, environmen
 	playlist := "http://" + address + "/hls/door/main.index.m3u8"
 	s.add(contender{
 		name: name, pid: server.pid(), playlist: playlist, stop: server.stop,
+		live:    "http://" + address + "/hls/door/main.live.m3u8",
 		segment: func(ctx context.Context) (string, error) { return newestSegment(ctx, playlist) },
 	})
 	return server.await(ctx, "the window is full", func() error {

@@ -30,6 +30,8 @@ type options struct {
 	duration  time.Duration
 	warmup    time.Duration
 	herd      time.Duration // of the long run; 0: none
+	waiters   int           // of one camera's next part; 0: none
+	waiting   time.Duration // for how long they are watched
 	viewers   []int
 	scenarios []string
 	ways      bool
@@ -82,6 +84,8 @@ func parseOptions(args []string) (options, error) {
 	flags.DurationVar(&o.duration, "duration", 4*time.Second, "how long it serves, the warm-up included")
 	flags.DurationVar(&o.warmup, "warmup", time.Second, "how long before it is measured")
 	flags.DurationVar(&o.herd, "herd", 0, "how long each serves a herd of 1000 the playlist and the newest segment, once; 0: not at all")
+	flags.IntVar(&o.waiters, "waiters", 0, "how many wait for each part of low-latency HLS of Drover, once; 0: not at all")
+	flags.DurationVar(&o.waiting, "waiting", 30*time.Second, "how long they are watched")
 	flags.Func("viewers", "how many clients, with commas in between (default 64,1000)", func(text string) (err error) {
 		o.viewers, err = parseViewers(text)
 		return err
@@ -115,6 +119,10 @@ func parseOptions(args []string) (options, error) {
 		return o, errors.New("-warmup: must be above 0 and shorter than the duration")
 	case o.herd < 0 || o.herd > time.Hour:
 		return o, errors.New("-herd: must be 0 to 1h")
+	case o.waiters < 0 || o.waiters > 20_000:
+		return o, errors.New("-waiters: must be 0 to 20000")
+	case o.waiting <= 0 || o.waiting > time.Hour:
+		return o, errors.New("-waiting: must be above 0 and at most 1h")
 	case o.core < 0 || o.core >= runtime.NumCPU():
 		return o, fmt.Errorf("-core: must be 0 to %d", runtime.NumCPU()-1)
 	}

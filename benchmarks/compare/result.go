@@ -22,6 +22,8 @@ type result struct {
 	Machine      string            `json:"machine"`
 	Versions     map[string]string `json:"versions"`
 	Measurements []measurement     `json:"measurements"`
+
+	Waiting []waitingMeasurement `json:"waiting,omitempty"`
 }
 
 func newResult(o options, network string) *result {
@@ -152,6 +154,9 @@ func (r *result) table(raw string) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s, commit %s, %s, %s; %s. Raw: [%s](%s).\n\n", r.Started.Format("2 January 2006, 15:04 UTC"), r.Commit, r.Machine, r.Network, r.Versions["nginx"], filepath.Base(raw), raw)
 	fmt.Fprintf(&text, "    go run ./benchmarks/compare %s\n\n", strings.Join(r.Arguments, " "))
+	if len(r.Measurements) == 0 {
+		return text.String() + r.waitingTable()
+	}
 	text.WriteString("| scenario | bytes | clients | server | CPU, median (least to most) | beside " + r.base() + " | answers/s | p95 ms | failed |\n|---|---:|---:|---|---|---:|---:|---:|---:|\n")
 	for _, row := range r.rows() {
 		unit := "s/GB"
@@ -161,7 +166,7 @@ func (r *result) table(raw string) string {
 		fmt.Fprintf(&text, "| %s | %.0f | %d | %s | %.3f %s (%.3f to %.3f) | %.2f | %.0f | %.1f | %d |\n",
 			row.scenario, row.bytes, row.viewers, row.contender, row.cost, unit, row.least, row.most, row.ratio, row.perSecond, row.p95, row.failed)
 	}
-	return text.String()
+	return text.String() + r.waitingTable()
 }
 
 // Lines around the table in the file, which holds other results too.

@@ -65,11 +65,14 @@ func compare(ctx context.Context, o options) error {
 		return err
 	}
 	defer os.RemoveAll(tools)
-	herd := filepath.Join(tools, "herd")
-	if output, err := exec.CommandContext(ctx, "go", "build", "-o", herd, "./benchmarks/herd").CombinedOutput(); err != nil {
-		return fmt.Errorf("build the herd: %w: %s", err, output)
+	if output, err := exec.CommandContext(ctx, "go", "build", "-o", tools, "./benchmarks/herd", "./benchmarks/waiters").CombinedOutput(); err != nil {
+		return fmt.Errorf("build the herd and the waiters: %w: %s", err, output)
 	}
+	herd, waiters := filepath.Join(tools, "herd"), filepath.Join(tools, "waiters")
 	r := newResult(o, network)
+	if err := r.runWaiters(ctx, o, waiters); err != nil {
+		return err
+	}
 	for _, st := range stages() {
 		if err := r.runStage(ctx, o, herd, st.clip, st.segmentDuration, st.scenarios); err != nil {
 			return err
