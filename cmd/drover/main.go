@@ -32,13 +32,14 @@ func newRoot() *cobra.Command {
 		Long: "Drover pulls each camera once and hands its picture to any number of viewers.\n\n" +
 			"  drover serve                 starts the server; open http://127.0.0.1:8090\n" +
 			"  drover probe rtsp://…        shows what a camera offers\n" +
+			"  drover cameras list          lists the cameras of a running server; add and remove, too\n" +
 			"  drover check --config FILE   says what is wrong with a configuration",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newServe(), newCheck(), newProbe(), newVersion())
+	root.AddCommand(newServe(), newCheck(), newProbe(), newCameras(), newVersion())
 	return root
 }
 
