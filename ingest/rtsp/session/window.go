@@ -19,6 +19,11 @@ const (
 	// maxStep is how far sequence numbers may be apart and still be of one
 	// stream (RFC 3550 A.1: MAX_DROPOUT).
 	maxStep = 3000
+
+	// maxLate is how many packets in a row, each the next of the one before, may come
+	// too late before they are taken for a stream that began anew a little lower: what
+	// a network delays is a few.
+	maxLate = 8
 )
 
 // transitCounts count what happened to the packets of a media on their way.
@@ -48,6 +53,8 @@ type window struct {
 	since    time.Time  // since when the one that is due is missing
 	stray    heldPacket // whose number is far from all others
 	strayNum uint16
+	late     int    // packets in a row that came too late, each the next of the one before
+	lateNext uint16 // the next of those
 }
 
 type heldPacket struct {
@@ -74,18 +81,23 @@ func (w *window) take(p *slot, arrival time.Time) (kept bool) {
 		ahead = int(int16(number - w.next))
 	}
 	w.dropStray()
+	anew := ahead < 0 && w.beginsAnew(number)
 	switch {
-	case ahead < 0 && w.has(number), ahead >= 0 && ahead < windowPackets && w.held[number%windowPackets].slot != nil:
+	case ahead < 0 && !anew && w.has(number), ahead >= 0 && ahead < windowPackets && w.held[number%windowPackets].slot != nil:
 		w.counts.duplicates.Add(1)
 		w.note(Duplicate, 1)
 		return false
-	case ahead < 0:
+	case ahead < 0 && !anew:
 		w.mark(number, true)
 		w.countLate()
 		return false
+	case anew:
+		w.flush()
+		w.begin(number, ssrc)
 	case ahead >= windowPackets:
 		w.makeRoom(number)
 	}
+	w.late = 0
 	if int16(number-w.highest) < 0 {
 		w.counts.reordered.Add(1)
 		w.note(Reordered, 1)
@@ -111,20 +123,34 @@ func (w *window) watch(packet []byte) {
 	w.counts.received.Add(1)
 	number, ssrc := binary.BigEndian.Uint16(packet[2:]), binary.BigEndian.Uint32(packet[8:])
 	ahead := int(int16(number - w.next))
+	anew := w.begun && ahead < 0 && w.beginsAnew(number)
 	switch {
 	case !w.begun || ssrc != w.ssrc, ahead > maxStep, ahead < -maxStep:
 		w.begin(number, ssrc)
-	case ahead < 0 && w.has(number):
+	case ahead < 0 && !anew && w.has(number):
 		w.counts.duplicates.Add(1)
 		return
-	case ahead < 0:
+	case ahead < 0 && !anew:
 		w.counts.late.Add(1)
 		w.mark(number, true)
 		return
+	case anew:
+		w.begin(number, ssrc)
 	}
+	w.late = 0
 	w.skipTo(number)
 	w.mark(number, true)
 	w.next = number + 1
+}
+
+// beginsAnew takes a packet that came too late or twice, and reports whether the camera counts
+// anew from a number that is a little lower.
+func (w *window) beginsAnew(number uint16) bool {
+	if w.late++; number != w.lateNext {
+		w.late = 1
+	}
+	w.lateNext = number + 1
+	return w.late >= maxLate
 }
 
 // begin sets out from a number.

@@ -102,6 +102,9 @@ func TestTheWindowPutsPacketsInOrder(t *testing.T) {
 		{"begun anew while packets wait", "10 12 30000 30001", "10 12 30000 30001", transit{received: 4, lost: 1}},
 		{"one freak number", "10 11 30000 12 13", "10 11 12 13", transit{received: 5, late: 1}},
 		{"freaks all over", "10 30000 50000 20000 11", "10 11", transit{received: 5, late: 3}},
+		{"begun anew a little lower", "1000 1001 500 501 502 503 504 505 506 507 508", "1000 1001 507 508", transit{received: 11, late: 7}},
+		{"begun anew among what has come", numbers(10, 30) + " " + numbers(15, 24), numbers(10, 30) + " 22 23 24", transit{received: 31, duplicates: 7}},
+		{"late ones between those in time", "1000 500 1001 501 1002 502 1003 503 1004 504 1005 505 1006 506 1007 507 1008 508", "1000 1001 1002 1003 1004 1005 1006 1007 1008", transit{received: 18, late: 9}},
 		{"another source", "10 11 other 5 6", "10 11 5 6", transit{received: 4}},
 		{"another source while packets wait", "10 12 other 5", "10 12 5", transit{received: 3, lost: 1}},
 	} {
@@ -137,6 +140,7 @@ func TestATransportThatKeepsOrderIsCountedOnly(t *testing.T) {
 		{"one that comes all the same", []uint16{10, 12, 11, 13}, transit{received: 4, lost: 1, late: 1}},
 		{"twice", []uint16{10, 11, 11}, transit{received: 3, duplicates: 1}},
 		{"begun anew", []uint16{10, 40000, 40001}, transit{received: 3}},
+		{"begun anew a little lower", []uint16{1000, 500, 501, 502, 503, 504, 505, 506, 507, 508}, transit{received: 10, late: 7}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var w window
