@@ -7,21 +7,25 @@ started=$SECONDS
 
 scripts/lint.sh
 
-say "Go tests"
-go test $(go list ./... | grep -v /ingest/)
-# Simulated cameras play in real time. On two cores, tests with racks of them run
-# one package after another.
-go test -p 1 -tags poison ./ingest/rtsp/...
-
 # Returned buffers are overwritten under the tag poison: who reads one after its
 # last owner let go of it fails here, instead of turning a picture green at a
-# user's. Not the packages over the database: its driver, translated from C, takes
-# minutes to build for the race detector, and shares nothing between goroutines.
-# Nor ingest/rtsp itself, whose tests hold dozens of cameras to their time-outs, for
-# which the detector is too slow where a machine is busy: `make race` runs it alone.
-say "Go tests with the race detector, and poisoned buffers"
-raced=(./core/media/... ./core/ring/... ./core/timeline/... ./core/camera/... ./hls/...
+# user's. With the race detector run those packages that share memory between
+# goroutines most, and once is enough. Not the packages over the database: its
+# driver, translated from C, takes minutes to build for the detector. Nor ingest/rtsp
+# itself, whose tests hold dozens of cameras to their time-outs, for which the
+# detector is too slow where a machine is busy: `make race` runs it alone.
+mapfile -t raced < <(go list ./core/media/... ./core/ring/... ./core/timeline/... ./core/camera/... ./hls/... \
 	./ingest/rtsp/session/... ./ingest/rtsp/depacket/... ./ingest/rtsptest/...)
+mapfile -t paced < <(go list ./ingest/... | grep -vxFf <(printf '%s\n' "${raced[@]}"))
+mapfile -t rest < <(go list ./... | grep -v /ingest/ | grep -vxFf <(printf '%s\n' "${raced[@]}"))
+
+say "Go tests"
+go test "${rest[@]}"
+# Simulated cameras play in real time. On two cores, tests with racks of them run
+# one package after another.
+go test -p 1 -tags poison "${paced[@]}"
+
+say "Go tests with the race detector, and poisoned buffers"
 CGO_ENABLED=1 go build -race -tags poison "${raced[@]}"
 CGO_ENABLED=1 go test -race -tags poison -p 1 "${raced[@]}"
 
