@@ -24,6 +24,7 @@ type Places uint8
 const (
 	Here       Places = 1 << iota // below the archive's directory
 	SecondHome                    // in the object store
+	Evicted                       // no place: it was in the object store, and is not copied there again
 )
 
 // File is one file of a stream, and what is in it.

@@ -35,6 +35,17 @@ func addHours(ctx context.Context, tx *sql.Tx, f *File, sign int64) error {
 	return nil
 }
 
+// addHourBytes changes how many bytes the hour in which a file begins has in the
+// archive's directory.
+func addHourBytes(ctx context.Context, tx *sql.Tx, f *File, bytes int64) error {
+	_, err := tx.ExecContext(ctx, "UPDATE hours SET bytes = bytes + ? WHERE stream = ? AND hour = ?",
+		bytes, f.Stream, floorDiv(f.Start.UnixMicro(), hourMicros))
+	if err != nil {
+		return fmt.Errorf("count the hour of file %d of stream %d: %w", f.Number, f.Stream, err)
+	}
+	return nil
+}
+
 // floorDiv divides such that times before 1970 belong to the hour before.
 func floorDiv(a, b int64) int64 {
 	q := a / b

@@ -94,6 +94,9 @@ type Victim struct {
 
 // Doom takes files out of the archive and leaves a gap of a cause in their place, in
 // one transaction. Their paths are doomed from then on, to be unlinked.
+//
+// What CauseDeleted takes and has a copy in the second home leaves the archive's
+// directory and nothing else: it can be played as before, and there is no gap.
 func (x *Index) Doom(ctx context.Context, cause Cause, victims ...Victim) error {
 	err := x.db.Write(ctx, "take files out", func(ctx context.Context, tx *sql.Tx) error {
 		for i := range victims {
@@ -111,17 +114,49 @@ func (x *Index) Doom(ctx context.Context, cause Cause, victims ...Victim) error 
 
 func doom(ctx context.Context, tx *sql.Tx, cause Cause, v *Victim) error {
 	f := &v.File
-	gone, err := tx.ExecContext(ctx, "DELETE FROM files WHERE stream = ? AND number = ? AND state = 1", f.Stream, f.Number)
-	if err != nil {
+	var places Places
+	switch err := tx.QueryRowContext(ctx, "SELECT places FROM files WHERE stream = ? AND number = ? AND state = 1", f.Stream, f.Number).Scan(&places); err {
+	case nil:
+	case sql.ErrNoRows:
+		return nil // somebody was faster
+	default:
 		return err
 	}
-	if n, err := gone.RowsAffected(); err != nil || n == 0 {
-		return err // somebody was faster
+	if places&Here != 0 {
+		if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO doomed VALUES (?)", v.Path); err != nil {
+			return err
+		}
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO doomed VALUES (?)", v.Path); err != nil {
+	if places&SecondHome != 0 && cause == CauseDeleted {
+		return leave(ctx, tx, f, places, Here)
+	}
+	return remove(ctx, tx, f, places, cause)
+}
+
+// leave takes a file out of one of its places, of which it has another.
+func leave(ctx context.Context, tx *sql.Tx, f *File, places, place Places) error {
+	if places&place&Here != 0 {
+		if err := addHourBytes(ctx, tx, f, -f.Bytes); err != nil {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, "UPDATE files SET places = ? WHERE stream = ? AND number = ?", places&^place, f.Stream, f.Number)
+	return err
+}
+
+// remove takes a file out of the archive.
+func remove(ctx context.Context, tx *sql.Tx, f *File, places Places, cause Cause) error {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM files WHERE stream = ? AND number = ?", f.Stream, f.Number); err != nil {
 		return err
 	}
-	if err := addHours(ctx, tx, f, -1); err != nil {
+	if err := forgetCopy(ctx, tx, f.Key()); err != nil {
+		return err
+	}
+	counted := *f
+	if places&Here == 0 {
+		counted.Bytes = 0 // they were taken off the hour when it left
+	}
+	if err := addHours(ctx, tx, &counted, -1); err != nil {
 		return err
 	}
 	return joinGap(ctx, tx, &Gap{Stream: f.Stream, From: f.Start, To: f.End(), Cause: cause})
@@ -179,7 +214,8 @@ func (x *Index) Forget(ctx context.Context, paths ...string) error {
 }
 
 // Replace puts another file in the place of one, as thinning does: it has the same
-// number, and a path of its own. The old path is doomed.
+// number, and a path of its own. The old path is doomed, and so is its copy in the
+// second home, which gets one of the new file.
 func (x *Index) Replace(ctx context.Context, old Victim, by File) error {
 	return x.write(ctx, "replace a file", by.Stream, func(ctx context.Context, tx *sql.Tx) error {
 		format, err := formatID(ctx, tx, by.Format)
@@ -187,6 +223,9 @@ func (x *Index) Replace(ctx context.Context, old Victim, by File) error {
 			return err
 		}
 		if err := addHours(ctx, tx, &old.File, -1); err != nil {
+			return err
+		}
+		if err := forgetCopy(ctx, tx, old.File.Key()); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO doomed VALUES (?)", old.Path); err != nil {

@@ -27,7 +27,7 @@ func migrations() []string {
 			stream        INTEGER NOT NULL REFERENCES streams (id),
 			number        INTEGER NOT NULL,
 			state         INTEGER NOT NULL, -- 0: being written; 1: finished
-			places        INTEGER NOT NULL, -- 1: here; 2: in the second home
+			places        INTEGER NOT NULL, -- 1: here; 2: in the second home; 4: no more in the second home
 			thinned       INTEGER NOT NULL, -- 1: of keyframes alone
 			start         INTEGER NOT NULL, -- Unix microseconds
 			span          INTEGER NOT NULL, -- microseconds from start to the last picture's end
@@ -82,5 +82,35 @@ func migrations() []string {
 			name  TEXT PRIMARY KEY,
 			value INTEGER NOT NULL
 		) STRICT, WITHOUT ROWID;`,
+		`
+		-- Finished files that are to be copied to the second home.
+		CREATE TABLE uncopied (
+			stream INTEGER NOT NULL REFERENCES streams (id),
+			number INTEGER NOT NULL,
+			start  INTEGER NOT NULL, -- as in files
+			bytes  INTEGER NOT NULL,
+			PRIMARY KEY (stream, number)
+		) STRICT, WITHOUT ROWID;
+		-- What there is in the second home, or may be.
+		CREATE TABLE objects (
+			id     INTEGER PRIMARY KEY,
+			stream INTEGER NOT NULL REFERENCES streams (id),
+			state  INTEGER NOT NULL, -- 0: being sent; 1: verified; 2: to be deleted
+			name   TEXT NOT NULL UNIQUE,
+			start  INTEGER NOT NULL, -- Unix microseconds
+			end    INTEGER NOT NULL,
+			bytes  INTEGER NOT NULL,
+			tag    TEXT NOT NULL     -- what the store calls this content
+		) STRICT;
+		CREATE INDEX objects_by_age ON objects (state, start);
+		-- Files in objects, one behind another.
+		CREATE TABLE copies (
+			stream INTEGER NOT NULL,
+			number INTEGER NOT NULL,
+			object INTEGER NOT NULL REFERENCES objects (id),
+			offset INTEGER NOT NULL,
+			PRIMARY KEY (stream, number)
+		) STRICT, WITHOUT ROWID;
+		CREATE INDEX copies_by_object ON copies (object);`,
 	}
 }

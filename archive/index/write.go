@@ -194,6 +194,9 @@ func finish(ctx context.Context, tx *sql.Tx, f *File) error {
 	if err != nil {
 		return fmt.Errorf("number what follows file %d of stream %d: %w", f.Number, f.Stream, err)
 	}
+	if err := enqueue(ctx, tx, f.Key()); err != nil {
+		return err
+	}
 	return addHours(ctx, tx, f, 1)
 }
 

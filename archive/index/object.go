@@ -1,0 +1,342 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/drover-video/drover/core/sqlite"
+)
+
+// ErrNameTaken is returned for an object whose name another one still has, which is
+// to be deleted first.
+var ErrNameTaken = errors.New("an object of that name is still to be deleted")
+
+// An objectState says what is known of an object in the second home.
+type objectState int
+
+const (
+	objectSent     objectState = iota // it may be there, whole or not
+	objectVerified                    // it is there
+	objectDoomed                      // it may be there and is to be deleted
+)
+
+// Part is a file within an object.
+type Part struct {
+	Number int64 // of the file
+	Offset int64 // of its first byte
+}
+
+// Object is what lies in the second home under one name: files of a stream.
+type Object struct {
+	ID       int64 // Intend sets it
+	Stream   int64
+	Name     string
+	From, To time.Time // of the first picture's beginning and the last one's end
+	Bytes    int64
+	Tag      string // what the store calls this content
+	Parts    []Part // of some queries only
+}
+
+// Intend keeps that an object is about to be sent, before it is: so none is ever in the
+// second home of which the index does not know. One that was intended before, by the
+// same name, is intended anew. The error is ErrNameTaken, too.
+func (x *Index) Intend(ctx context.Context, o *Object) error {
+	return x.db.Write(ctx, "intend an object", func(ctx context.Context, tx *sql.Tx) error {
+		var state objectState
+		err := tx.QueryRowContext(ctx, "SELECT id, state FROM objects WHERE name = ?", o.Name).Scan(&o.ID, &state)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return insertObject(ctx, tx, o, objectSent)
+		case err != nil:
+			return err
+		case state != objectSent:
+			return ErrNameTaken
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM copies WHERE object = ?", o.ID); err != nil {
+			return err
+		}
+		return insertParts(ctx, tx, o)
+	})
+}
+
+func insertObject(ctx context.Context, tx *sql.Tx, o *Object, state objectState) error {
+	err := tx.QueryRowContext(ctx, `
+		INSERT INTO objects (stream, state, name, start, end, bytes, tag) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		o.Stream, state, o.Name, o.From.UnixMicro(), o.To.UnixMicro(), o.Bytes, o.Tag).Scan(&o.ID)
+	if err != nil {
+		return err
+	}
+	return insertParts(ctx, tx, o)
+}
+
+// insertParts keeps which files an object has. One that was part of another object,
+// which was never finished, is so no more.
+func insertParts(ctx context.Context, tx *sql.Tx, o *Object) error {
+	for _, p := range o.Parts {
+		if err := forgetCopy(ctx, tx, Key{o.Stream, p.Number}); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "INSERT INTO copies (stream, number, object, offset) VALUES (?, ?, ?, ?)", o.Stream, p.Number, o.ID, p.Offset)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetCopy tells that nobody needs the copy of a file. An object of which no file is
+// needed is doomed.
+func forgetCopy(ctx context.Context, tx *sql.Tx, key Key) error {
+	if err := unqueueUnlessFile(ctx, tx, key); err != nil {
+		return err
+	}
+	var id int64
+	err := tx.QueryRowContext(ctx, "DELETE FROM copies WHERE stream = ? AND number = ? RETURNING object", key.Stream, key.Number).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return doomEmpty(ctx, tx, id)
+}
+
+// unqueueUnlessFile unqueues what is no file any more.
+func unqueueUnlessFile(ctx context.Context, tx *sql.Tx, key Key) error {
+	_, err := tx.ExecContext(ctx, `
+		DELETE FROM uncopied WHERE stream = ?1 AND number = ?2
+			AND NOT EXISTS (SELECT 1 FROM files WHERE stream = ?1 AND number = ?2)`, key.Stream, key.Number)
+	return err
+}
+
+// doomEmpty dooms an object that has no file any more, but not one that is being
+// sent: Copied does so then.
+func doomEmpty(ctx context.Context, tx *sql.Tx, id int64) error {
+	_, err := tx.ExecContext(ctx, `
+		UPDATE objects SET state = ? WHERE id = ? AND state = ? AND NOT EXISTS (SELECT 1 FROM copies WHERE object = objects.id)`,
+		objectDoomed, id, objectVerified)
+	return err
+}
+
+// Copied tells that an object is in the second home, whole and verified. Its files
+// are there from then on; those that were deleted or replaced meanwhile are not.
+func (x *Index) Copied(ctx context.Context, o *Object) error {
+	return x.write(ctx, "keep an object", o.Stream, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "UPDATE objects SET state = ?, tag = ? WHERE id = ? AND state = ?",
+			objectVerified, o.Tag, o.ID, objectSent); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `
+			UPDATE files SET places = places | ?2 WHERE stream = ?3 AND number IN (SELECT number FROM copies WHERE object = ?1)`,
+			o.ID, SecondHome, o.Stream); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `
+			DELETE FROM uncopied WHERE stream = ?2 AND number IN (SELECT number FROM copies WHERE object = ?1)`, o.ID, o.Stream); err != nil {
+			return err
+		}
+		return doomEmpty(ctx, tx, o.ID)
+	})
+}
+
+// Abandon tells that an intended object will not be sent again: what there is of it is
+// doomed, and its files are still to be copied.
+func (x *Index) Abandon(ctx context.Context, id int64) error {
+	return x.db.Write(ctx, "abandon an object", func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `
+			DELETE FROM copies WHERE object IN (SELECT id FROM objects WHERE id = ? AND state = ?)`, id, objectSent); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "UPDATE objects SET state = ? WHERE id = ? AND state = ?", objectDoomed, id, objectSent)
+		return err
+	})
+}
+
+// Intended returns the objects that were intended and neither copied nor abandoned.
+func (x *Index) Intended(ctx context.Context) ([]Object, error) {
+	return x.objects(ctx, "WHERE state = ? ORDER BY id", objectSent)
+}
+
+// OldestObjects returns the verified objects of which the footage is oldest, at most
+// limit, from a time on.
+func (x *Index) OldestObjects(ctx context.Context, from time.Time, limit int) ([]Object, error) {
+	return x.objects(ctx, "WHERE state = ? AND start >= ? ORDER BY start, id LIMIT ?", objectVerified, from.UnixMicro(), limit)
+}
+
+// DoomedObjects returns the objects that are to be deleted, at most limit.
+func (x *Index) DoomedObjects(ctx context.Context, limit int) ([]Object, error) {
+	return x.objects(ctx, "WHERE state = ? ORDER BY start, id LIMIT ?", objectDoomed, limit)
+}
+
+// ForgetObject tells that a doomed object is gone.
+func (x *Index) ForgetObject(ctx context.Context, id int64) error {
+	return x.db.Write(ctx, "forget an object", func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM objects WHERE id = ? AND state = ?", id, objectDoomed)
+		return err
+	})
+}
+
+func (x *Index) objects(ctx context.Context, where string, arguments ...any) ([]Object, error) {
+	rows, err := x.db.Reader().QueryContext(ctx, "SELECT id, stream, name, start, end, bytes, tag FROM objects "+where, arguments...)
+	if err != nil {
+		return nil, fmt.Errorf("read objects: %w", sqlite.Explain(err))
+	}
+	defer rows.Close()
+	var all []Object
+	for rows.Next() {
+		var o Object
+		var start, end int64
+		if err := rows.Scan(&o.ID, &o.Stream, &o.Name, &start, &end, &o.Bytes, &o.Tag); err != nil {
+			return nil, fmt.Errorf("read objects: %w", sqlite.Explain(err))
+		}
+		o.From, o.To = fromMicros(start), fromMicros(end)
+		all = append(all, o)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read objects: %w", sqlite.Explain(err))
+	}
+	return all, nil
+}
+
+// Stored is how much there is in the second home.
+type Stored struct {
+	Objects int64
+	Bytes   int64
+	Doomed  int64     // objects that are to be deleted
+	From    time.Time // the beginning of the oldest footage; zero without objects
+}
+
+// Stored returns how much there is in the second home.
+func (x *Index) Stored(ctx context.Context) (Stored, error) {
+	var s Stored
+	var from sql.NullInt64
+	err := x.db.Reader().QueryRowContext(ctx, `
+		SELECT count(*) FILTER (WHERE state <> ?2), coalesce(sum(bytes) FILTER (WHERE state <> ?2), 0), count(*) FILTER (WHERE state = ?2),
+			min(start) FILTER (WHERE state = ?1)
+		FROM objects`, objectVerified, objectDoomed).Scan(&s.Objects, &s.Bytes, &s.Doomed, &from)
+	if err != nil {
+		return s, fmt.Errorf("read what is stored: %w", sqlite.Explain(err))
+	}
+	if from.Valid {
+		s.From = fromMicros(from.Int64)
+	}
+	return s, nil
+}
+
+// Copy is where in the second home a file lies.
+type Copy struct {
+	Name   string // of the object
+	Tag    string
+	Offset int64 // of the file's first byte in the object
+	Bytes  int64 // of the file
+	Object int64 // bytes of the object
+}
+
+// Copy returns where in the second home a file lies; false where it does not.
+func (x *Index) Copy(ctx context.Context, key Key) (Copy, bool, error) {
+	var c Copy
+	err := x.db.Reader().QueryRowContext(ctx, `
+		SELECT o.name, o.tag, c.offset, f.bytes, o.bytes FROM copies c
+		JOIN objects o ON o.id = c.object JOIN files f ON f.stream = c.stream AND f.number = c.number
+		WHERE c.stream = ? AND c.number = ? AND o.state = ?`, key.Stream, key.Number, objectVerified).
+		Scan(&c.Name, &c.Tag, &c.Offset, &c.Bytes, &c.Object)
+	if errors.Is(err, sql.ErrNoRows) {
+		return c, false, nil
+	}
+	if err != nil {
+		return c, false, fmt.Errorf("read where a copy lies: %w", sqlite.Explain(err))
+	}
+	return c, true, nil
+}
+
+// Evict takes an object out of the second home, in one transaction: it is doomed, and
+// those of its files that lie nowhere else are taken out of the archive and leave a
+// gap. They are not copied again.
+func (x *Index) Evict(ctx context.Context, o *Object, cause Cause) error {
+	return x.write(ctx, "take an object out", o.Stream, func(ctx context.Context, tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, selectFilesOnly+`
+			JOIN copies c ON c.stream = f.stream AND c.number = f.number WHERE c.object = ? ORDER BY f.number`, o.ID)
+		if err != nil {
+			return err
+		}
+		files, err := scanFiles(rows, nil)
+		if err != nil {
+			return err
+		}
+		for i := range files {
+			if err := evict(ctx, tx, &files[i], cause); err != nil {
+				return err
+			}
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE objects SET state = ? WHERE id = ?", objectDoomed, o.ID)
+		return err
+	})
+}
+
+func evict(ctx context.Context, tx *sql.Tx, f *File, cause Cause) error {
+	if f.Places&Here == 0 {
+		return remove(ctx, tx, f, f.Places, cause)
+	}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM copies WHERE stream = ? AND number = ?", f.Stream, f.Number); err != nil {
+		return err
+	}
+	return leave(ctx, tx, f, f.Places|Evicted, SecondHome)
+}
+
+// Adopt puts an object that was found in the second home into an index that does not
+// know it, and those of its files that the index does not have.
+func (x *Index) Adopt(ctx context.Context, o *Object, files []File) (adopted int, err error) {
+	err = x.write(ctx, "adopt an object", o.Stream, func(ctx context.Context, tx *sql.Tx) error {
+		adopted = 0
+		var known int
+		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM objects WHERE name = ?", o.Name).Scan(&known); err != nil || known > 0 {
+			return err
+		}
+		var wanted []Part
+		for i, f := range files {
+			missing, err := adopt(ctx, tx, &f)
+			if err != nil {
+				return err
+			}
+			if missing {
+				wanted = append(wanted, o.Parts[i])
+			}
+		}
+		if adopted = len(wanted); adopted == 0 {
+			return nil
+		}
+		kept := *o
+		kept.Parts = wanted
+		return insertObject(ctx, tx, &kept, objectVerified)
+	})
+	return adopted, err
+}
+
+// adopt makes the row of a file that lies in the second home alone, and reports
+// whether it did.
+func adopt(ctx context.Context, tx *sql.Tx, f *File) (bool, error) {
+	var known int
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM files WHERE stream = ? AND number = ?", f.Stream, f.Number).Scan(&known); err != nil || known > 0 {
+		return false, err
+	}
+	format, err := formatID(ctx, tx, f.Format)
+	if err != nil {
+		return false, err
+	}
+	if err := insertFile(ctx, tx, f, format, 0, nil); err != nil {
+		return false, err
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE streams SET next_number = max(next_number, ?) WHERE id = ?", f.Number+1, f.Stream); err != nil {
+		return false, err
+	}
+	if err := finish(ctx, tx, f); err != nil {
+		return false, err
+	}
+	if err := unqueue(ctx, tx, f.Key()); err != nil {
+		return false, err
+	}
+	return true, leave(ctx, tx, f, Here|SecondHome, Here)
+}
