@@ -33,10 +33,12 @@ type browser struct {
 	last   sight
 }
 
-// openBrowser opens a page whose pictures have a clock in them.
-func openBrowser(t *testing.T, url string, c clock) *browser {
+// openBrowser opens a page whose pictures have a clock in them. options are others
+// of watch.mjs.
+func openBrowser(t *testing.T, url string, c clock, options ...string) *browser {
 	t.Helper()
-	command := exec.Command("node", "browser/watch.mjs", "--url", url, "--script", c.script, "--reader", c.reader)
+	arguments := append([]string{"browser/watch.mjs", "--url", url, "--script", c.script, "--reader", c.reader}, options...)
+	command := exec.Command("node", arguments...)
 	errors := &logBuffer{}
 	command.Stderr = errors
 	input, err := command.StdinPipe()

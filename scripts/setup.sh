@@ -35,8 +35,12 @@ node_suits() {
 
 missing=()
 
-# want COMMAND PACKAGE: the package is needed unless the command is there.
-want() { have "$1" || missing+=("$2"); }
+# want COMMAND PACKAGES: the packages are needed unless the command is there.
+want() {
+	local packages
+	read -ra packages <<<"$2"
+	have "$1" || missing+=("${packages[@]}")
+}
 
 want_camera() {
 	want curl curl
@@ -51,9 +55,23 @@ want_test() {
 	want jq jq
 	want nginx nginx
 	want varnishd varnish
+	want cvlc "vlc-bin vlc-plugin-base"
+	want_gstreamer
 	# The race detector is the one thing here that needs a C compiler.
 	have gcc || missing+=(gcc libc6-dev)
 	[ -z "${DROVER_CAMERA_SIM:-}" ] || want_rack
+}
+
+# GStreamer as a player of HLS: its elements are in packages of their own.
+want_gstreamer() {
+	if have gst-launch-1.0 && have gst-inspect-1.0; then
+		local element
+		for element in uridecodebin3 videoscale filesink hlsdemux2 h264parse avdec_h264; do
+			gst-inspect-1.0 "$element" >/dev/null 2>&1 || break
+			[ "$element" != avdec_h264 ] || return 0
+		done
+	fi
+	missing+=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav)
 }
 
 # The GStreamer rack named by DROVER_CAMERA_SIM is run by Debian's own Python:

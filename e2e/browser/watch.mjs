@@ -1,7 +1,10 @@
 // Opens a page in headless Chromium and says what its <video> shows, as one JSON
 // object a line, four times a second, until standard input ends:
 //
-//   node watch.mjs --url URL [--script FILE --reader EXPRESSION]
+//   node watch.mjs --url URL [--script FILE --reader EXPRESSION] [--shaka]
+//
+// With --shaka the URL is a playlist, and the page an empty one in which Shaka
+// Player plays it.
 //
 // The expression, by means of the script, is a function that reads the number
 // which a simulated camera drew into the picture of a <video>, or null.
@@ -11,11 +14,12 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-// The web app's own tests pin the version.
-const { chromium } = createRequire(new URL('../../web/package.json', import.meta.url))('playwright-core');
+// The web app's package.json pins the versions.
+const require = createRequire(new URL('../../web/package.json', import.meta.url));
+const { chromium } = require('playwright-core');
 
 const { values: options } = parseArgs({
-  options: { url: { type: 'string' }, script: { type: 'string' }, reader: { type: 'string' } },
+  options: { url: { type: 'string' }, script: { type: 'string' }, reader: { type: 'string' }, shaka: { type: 'boolean' } },
 });
 
 const executablePath = (process.env.PATH ?? '').split(path.delimiter)
@@ -43,6 +47,26 @@ function sample() {
   };
 }
 
+/** Runs in an empty page that has Shaka Player. What it cannot do is thrown. */
+async function play(url) {
+  const { shaka } = window;
+  shaka.polyfill.installAll();
+  const video = document.createElement('video');
+  video.muted = true;
+  document.body.append(video);
+  const player = new shaka.Player();
+  const told = (error) => (error.code ? new Error(`Shaka's error ${error.category}/${error.code}: ${JSON.stringify(error.data)}`) : error);
+  player.addEventListener('error', ({ detail }) => { throw told(detail); });
+  await player.attach(video);
+  player.configure({ streaming: { lowLatencyMode: url.endsWith('/live.m3u8') } });
+  try {
+    await player.load(url);
+  } catch (error) {
+    throw told(error);
+  }
+  await video.play();
+}
+
 const browser = await chromium.launch({
   executablePath,
   args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking',
@@ -59,7 +83,16 @@ try {
     const script = readFileSync(options.script, 'utf8').replace(/^export /gm, '');
     await page.addInitScript(`{ ${script}\nwindow.readClock = ${options.reader}; }`);
   }
-  await page.goto(options.url, { waitUntil: 'domcontentloaded' });
+  if (options.shaka) {
+    // An empty page of the server's own: Chromium lets others reach no loopback.
+    const empty = new URL('/empty', options.url).href;
+    await page.route(empty, (route) => route.fulfill({ contentType: 'text/html', body: '' }));
+    await page.goto(empty);
+    await page.addScriptTag({ path: require.resolve('shaka-player/dist/shaka-player.compiled.js') });
+    await page.evaluate(play, options.url);
+  } else {
+    await page.goto(options.url, { waitUntil: 'domcontentloaded' });
+  }
   while (!ended) {
     const seen = await page.evaluate(sample);
     process.stdout.write(`${JSON.stringify({ ...seen, errors: errors.slice(0, 10) })}\n`);
