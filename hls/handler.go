@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/drover-video/drover/core/memfile"
+	"github.com/drover-video/drover/core/negotiate"
 )
 
 // Cameras finds the HLS of cameras. Hub is one.
@@ -183,7 +184,7 @@ func (p *reply) document(d *document, cacheControl []string) {
 	p.header["Vary"] = p.headers.acceptEncoding
 	p.header["Accept-Ranges"] = p.headers.acceptRanges
 	form := &d.plain
-	if p.get("Range") == "" && acceptsGzip(p.get("Accept-Encoding")) {
+	if p.get("Range") == "" && negotiate.AcceptsGzip(p.get("Accept-Encoding")) {
 		form = d.gzipped()
 		p.header["Content-Encoding"] = p.headers.gzip
 	}
@@ -239,41 +240,32 @@ func (p *reply) kernel(o *object) (io.ReaderFrom, *memfile.File) {
 // that are left to send, and false where there are none.
 func (p *reply) head(size int64, etag, length []string) (offset, n int64, ok bool) {
 	p.header["Etag"] = etag
-	if match := p.get("If-None-Match"); match != "" && matches(match, etag[0]) {
+	if match := p.get("If-None-Match"); match != "" && negotiate.Matches(match, etag[0]) {
 		delete(p.header, "Content-Type")
 		p.w.WriteHeader(http.StatusNotModified)
 		return 0, 0, false
 	}
 	status := http.StatusOK
-	kind, offset, n := rangeAll, int64(0), size
+	kind, offset, n := negotiate.RangeAll, int64(0), size
 	if asked := p.get("Range"); asked != "" {
 		if condition := p.get("If-Range"); condition == "" || condition == etag[0] {
-			kind, offset, n = parseRange(asked, size)
+			kind, offset, n = negotiate.ParseRange(asked, size)
 		}
 	}
 	switch kind {
-	case rangeUnsatisfied:
+	case negotiate.RangeUnsatisfied:
 		delete(p.header, "Etag")
 		p.header["Content-Range"] = []string{"bytes */" + strconv.FormatInt(size, 10)}
 		p.problem(p.problems.unsatisfied)
 		return 0, 0, false
-	case rangePart:
+	case negotiate.RangePart:
 		status = http.StatusPartialContent
-		p.header["Content-Range"] = []string{contentRange(offset, n, size)}
+		p.header["Content-Range"] = []string{negotiate.ContentRange(offset, n, size)}
 		length = []string{strconv.FormatInt(n, 10)}
 	}
 	p.header["Content-Length"] = length
 	p.w.WriteHeader(status)
 	return offset, n, p.r.Method != http.MethodHead
-}
-
-func contentRange(offset, n, size int64) string {
-	b := append(make([]byte, 0, 48), "bytes "...)
-	b = strconv.AppendInt(b, offset, 10)
-	b = append(b, '-')
-	b = strconv.AppendInt(b, offset+n-1, 10)
-	b = append(b, '/')
-	return string(strconv.AppendInt(b, size, 10))
 }
 
 func (p *reply) problem(problem *problem) {

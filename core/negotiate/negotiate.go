@@ -1,9 +1,12 @@
-package hls
+// Package negotiate reads what a request for media says of the form of its answer:
+// ranges, conditions and encodings (RFC 9110). Nothing here allocates but an
+// answer's own header.
+package negotiate
 
 import "strings"
 
-// acceptsGzip reads an Accept-Encoding header (RFC 9110 12.5.3).
-func acceptsGzip(header string) bool {
+// AcceptsGzip reads an Accept-Encoding header (RFC 9110 12.5.3).
+func AcceptsGzip(header string) bool {
 	all := false
 	for header != "" {
 		var item string
@@ -25,9 +28,9 @@ func refused(params string) bool {
 	return ok && strings.Trim(weight, "0.") == "" && weight != ""
 }
 
-// matches reports whether an If-None-Match or If-Range header names the ETag.
+// Matches reports whether an If-None-Match or If-Range header names the ETag.
 // Weak comparison, which is what If-None-Match wants (RFC 9110 13.1.2).
-func matches(header, etag string) bool {
+func Matches(header, etag string) bool {
 	for header != "" {
 		var item string
 		item, header, _ = strings.Cut(header, ",")
