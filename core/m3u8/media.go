@@ -1,6 +1,7 @@
 package m3u8
 
 import (
+	"bytes"
 	"strconv"
 	"time"
 )
@@ -13,9 +14,26 @@ type Head struct {
 	DiscontinuitySequence uint64
 	IndependentSegments   bool
 
+	// Type says what may change: VOD nothing, EVENT that segments are added. "":
+	// those in front may go, too.
+	Type string
+
+	// IFramesOnly: each entry is one picture, and lasts until the next.
+	IFramesOnly bool
+
+	// CanSkipUntil is how far from its end a playlist without parts is told anew in
+	// a delta update; 0: there are none.
+	CanSkipUntil time.Duration
+
 	// LowLatency is what a playlist with parts says besides; nil: it has none.
 	LowLatency *LowLatency
 }
+
+// Types of playlists.
+const (
+	TypeVOD   = "VOD"
+	TypeEvent = "EVENT"
+)
 
 // Segment is one entry of a media playlist.
 type Segment struct {
@@ -27,7 +45,14 @@ type Segment struct {
 
 	// MapURI is written where the entry is the first, or its map is another
 	// than the one before: the caller says so by setting it.
-	MapURI string
+	MapURI   string
+	MapBytes int64 // from the first byte on; 0: all
+
+	RangeOffset, RangeBytes int64 // what of URI it is; 0 bytes: all
+
+	// Short leaves out digits that say nothing: it counts where there are tens of
+	// thousands of entries.
+	Short bool
 }
 
 // AppendHead appends the head of a media playlist.
@@ -36,8 +61,16 @@ func AppendHead(dst []byte, h *Head) []byte {
 	dst = strconv.AppendInt(dst, int64(h.Version), 10)
 	dst = append(dst, "\n#EXT-X-TARGETDURATION:"...)
 	dst = strconv.AppendInt(dst, int64(h.TargetDuration), 10)
-	if h.LowLatency != nil {
+	switch {
+	case h.LowLatency != nil:
 		dst = appendLowLatency(append(dst, '\n'), h.LowLatency)
+	case h.CanSkipUntil > 0:
+		dst = append(dst, "\n#EXT-X-SERVER-CONTROL:CAN-SKIP-UNTIL="...)
+		dst = AppendShortSeconds(dst, h.CanSkipUntil)
+	}
+	if h.Type != "" {
+		dst = append(dst, "\n#EXT-X-PLAYLIST-TYPE:"...)
+		dst = append(dst, h.Type...)
 	}
 	dst = append(dst, "\n#EXT-X-MEDIA-SEQUENCE:"...)
 	dst = strconv.AppendUint(dst, h.MediaSequence, 10)
@@ -47,6 +80,9 @@ func AppendHead(dst []byte, h *Head) []byte {
 	}
 	if h.IndependentSegments {
 		dst = append(dst, "\n#EXT-X-INDEPENDENT-SEGMENTS"...)
+	}
+	if h.IFramesOnly {
+		dst = append(dst, "\n#EXT-X-I-FRAMES-ONLY"...)
 	}
 	return append(dst, '\n')
 }
@@ -60,11 +96,16 @@ func AppendSegment(dst []byte, s *Segment) []byte {
 // as well, and stand before it (RFC 8216bis 4.4.4.9).
 func AppendSegmentStart(dst []byte, s *Segment) []byte {
 	if s.Discontinuity {
-		dst = append(dst, "#EXT-X-DISCONTINUITY\n"...)
+		dst = AppendDiscontinuity(dst)
 	}
 	if s.MapURI != "" {
 		dst = append(dst, "#EXT-X-MAP:URI="...)
 		dst = AppendQuoted(dst, s.MapURI)
+		if s.MapBytes > 0 {
+			dst = append(dst, ",BYTERANGE=\""...)
+			dst = appendRange(dst, s.MapBytes, 0)
+			dst = append(dst, '"')
+		}
 		dst = append(dst, '\n')
 	}
 	if !s.ProgramDateTime.IsZero() {
@@ -81,11 +122,32 @@ func AppendSegmentEnd(dst []byte, s *Segment) []byte {
 		dst = append(dst, "#EXT-X-GAP\n"...)
 	}
 	dst = append(dst, "#EXTINF:"...)
-	dst = AppendSeconds(dst, s.Duration)
+	if dst = AppendSeconds(dst, s.Duration); s.Short {
+		dst = bytes.TrimSuffix(bytes.TrimRight(dst, "0"), []byte("."))
+	}
 	dst = append(dst, ",\n"...)
+	if s.RangeBytes > 0 {
+		dst = append(dst, "#EXT-X-BYTERANGE:"...)
+		dst = appendRange(dst, s.RangeBytes, s.RangeOffset)
+		dst = append(dst, '\n')
+	}
 	dst = append(dst, s.URI...)
 	return append(dst, '\n')
 }
+
+// appendRange appends a byte range as all tags have it. The offset is always said:
+// not every player knows where the one before ended.
+func appendRange(dst []byte, n, offset int64) []byte {
+	dst = strconv.AppendInt(dst, n, 10)
+	dst = append(dst, '@')
+	return strconv.AppendInt(dst, offset, 10)
+}
+
+// AppendDiscontinuity appends that what follows does not go on from what is before.
+func AppendDiscontinuity(dst []byte) []byte { return append(dst, "#EXT-X-DISCONTINUITY\n"...) }
+
+// AppendEnd appends that nothing follows, ever.
+func AppendEnd(dst []byte) []byte { return append(dst, "#EXT-X-ENDLIST\n"...) }
 
 // AppendSeconds appends a duration as seconds with six digits, rounded, so that
 // the sum of many entries stays within a tick of the media's own clock.

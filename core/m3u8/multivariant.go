@@ -24,7 +24,28 @@ func AppendMultivariantHead(dst []byte, version int, independentSegments bool) [
 
 // AppendVariant appends an entry of a multivariant playlist.
 func AppendVariant(dst []byte, v *Variant) []byte {
-	dst = append(dst, "#EXT-X-STREAM-INF:BANDWIDTH="...)
+	dst = appendAttributes(append(dst, "#EXT-X-STREAM-INF:"...), v)
+	if v.FrameRate > 0 {
+		// 4.3.4.2: rounded to three decimals.
+		dst = append(dst, ",FRAME-RATE="...)
+		dst = strconv.AppendFloat(dst, v.FrameRate, 'f', 3, 64)
+	}
+	dst = append(dst, '\n')
+	dst = append(dst, v.URI...)
+	return append(dst, '\n')
+}
+
+// AppendIFrameVariant appends an entry that names a playlist of single pictures.
+func AppendIFrameVariant(dst []byte, v *Variant) []byte {
+	dst = appendAttributes(append(dst, "#EXT-X-I-FRAME-STREAM-INF:"...), v)
+	dst = append(dst, ",URI="...)
+	dst = AppendQuoted(dst, v.URI)
+	return append(dst, '\n')
+}
+
+// appendAttributes appends what both kinds of entries say.
+func appendAttributes(dst []byte, v *Variant) []byte {
+	dst = append(dst, "BANDWIDTH="...)
 	dst = strconv.AppendInt(dst, v.Bandwidth, 10)
 	if v.AverageBandwidth > 0 {
 		dst = append(dst, ",AVERAGE-BANDWIDTH="...)
@@ -40,12 +61,5 @@ func AppendVariant(dst []byte, v *Variant) []byte {
 		dst = append(dst, 'x')
 		dst = strconv.AppendInt(dst, int64(v.Height), 10)
 	}
-	if v.FrameRate > 0 {
-		// 4.3.4.2: rounded to three decimals.
-		dst = append(dst, ",FRAME-RATE="...)
-		dst = strconv.AppendFloat(dst, v.FrameRate, 'f', 3, 64)
-	}
-	dst = append(dst, '\n')
-	dst = append(dst, v.URI...)
-	return append(dst, '\n')
+	return dst
 }
