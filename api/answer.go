@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/drover-video/drover/core/memfile"
+	"github.com/drover-video/drover/core/wire"
 )
 
 // maxWrite is the most that is written under one deadline: a client too slow for
@@ -81,7 +81,7 @@ func (a *answer) ReadFrom(source io.Reader) (read int64, err error) {
 	for {
 		a.extend()
 		piece := source
-		if _, moves := source.(*memfile.Reader); !moves { // the deadline, by itself
+		if _, moves := source.(wire.Sendable); !moves { // the deadline, by itself
 			piece = io.LimitReader(source, maxWrite)
 		}
 		n, err := to.ReadFrom(piece)

@@ -68,32 +68,43 @@ func (c *Conn) Close() error {
 // sending sees the answer and not a reset.
 func (c *Conn) CloseWrite() error { return c.tcp.CloseWrite() }
 
+// A Sendable is bytes that the kernel can send by itself: those of a memory file, or
+// of one on disk. Where it is copied into an answer over plain HTTP/1.1, it does.
+type Sendable interface {
+	io.Reader
+	Len() int64 // bytes that are left
+	// SendTo has at most limit bytes sent to a socket that does not block. The error
+	// may be EAGAIN or EINTR; no bytes without an error, and there are none to come.
+	SendTo(socket int, limit int64) (int, error)
+}
+
 // ReadFrom implements io.ReaderFrom. net/http gives it the body of an answer,
 // once it has sent the header.
 func (c *Conn) ReadFrom(source io.Reader) (int64, error) {
-	n, ok := kernelBytes(source)
-	if !ok {
+	file, n := sendable(source)
+	if file == nil {
 		return c.tcp.ReadFrom(source)
 	}
-	limited, ok := source.(*io.LimitedReader)
-	if !ok {
-		return c.send(source.(*memfile.Reader), n)
+	n, err := c.send(file, n)
+	if limited, ok := source.(*io.LimitedReader); ok {
+		limited.N -= n
 	}
-	n, err := c.send(limited.R.(*memfile.Reader), n)
-	limited.N -= n
 	return n, err
 }
 
-// kernelBytes returns how many bytes the kernel can send of what a reader reads, if
-// that is a memory file, or some of one.
-func kernelBytes(source io.Reader) (n int64, ok bool) {
+// sendable returns what the kernel can send of what a reader reads, and how much of
+// it that is; nil where it cannot.
+func sendable(source io.Reader) (file Sendable, n int64) {
+	if !memfile.Sendable {
+		return nil, 0
+	}
 	switch from := source.(type) {
-	case *memfile.Reader:
-		return from.Len(), true
+	case Sendable:
+		return from, from.Len()
 	case *io.LimitedReader:
-		if file, ok := from.R.(*memfile.Reader); ok {
-			return max(0, min(from.N, file.Len())), true
+		if file, ok := from.R.(Sendable); ok {
+			return file, max(0, min(from.N, file.Len()))
 		}
 	}
-	return 0, false
+	return nil, 0
 }

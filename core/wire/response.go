@@ -151,10 +151,10 @@ func (w *response) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom implements io.ReaderFrom: the kernel sends memory files.
+// ReadFrom implements io.ReaderFrom: the kernel sends what it can.
 func (w *response) ReadFrom(source io.Reader) (int64, error) {
-	n, ok := kernelBytes(source)
-	if !ok || w.isHead {
+	file, n := sendable(source)
+	if file == nil || w.isHead {
 		return io.Copy(struct{ io.Writer }{w}, source)
 	}
 	if err := w.take(n, nil); err != nil {

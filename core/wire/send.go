@@ -6,17 +6,15 @@ import (
 	"os"
 	"syscall"
 	"time"
-
-	"github.com/drover-video/drover/core/memfile"
 )
 
 // outgoing is what a connection is sending. It is part of the connection, as is
 // the function that sends: a send allocates nothing.
 type outgoing struct {
 	step     func(socket uintptr) bool
-	data     []byte          // to be sent first
-	more     bool            // other bytes follow, which may go into the same packet
-	file     *memfile.Reader // then this much of a file
+	data     []byte   // to be sent first
+	more     bool     // other bytes follow, which may go into the same packet
+	file     Sendable // then this much of a file
 	left     int64
 	deadline time.Time // of the next wait; zero: as long as the connection has patience
 	moved    bool      // something has gone since a deadline was set
@@ -26,7 +24,7 @@ type outgoing struct {
 }
 
 // send has the kernel send so many bytes of a file, and returns how many it took.
-func (c *Conn) send(file *memfile.Reader, n int64) (int64, error) {
+func (c *Conn) send(file Sendable, n int64) (int64, error) {
 	o := &c.out
 	o.file, o.left = file, n
 	err := c.sendAll()

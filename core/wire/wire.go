@@ -3,9 +3,9 @@
 //
 // # From the kernel
 //
-// Whatever copies a memfile.Reader into an answer over plain HTTP/1.1 ends in
-// sendfile(2), without knowing of it. Middleware that wraps a ResponseWriter has to
-// pass ReadFrom on.
+// Whatever copies a Sendable into an answer over plain HTTP/1.1, such as a
+// memfile.Reader, ends in sendfile(2), without knowing of it. Middleware that wraps a
+// ResponseWriter has to pass ReadFrom on.
 //
 // # Ahead of net/http
 //
@@ -34,7 +34,7 @@ type Counters struct {
 type Stats struct {
 	Open        int64  // connections
 	Ahead       uint64 // requests that were answered ahead of net/http
-	KernelSends uint64 // answers and parts of answers that the kernel sent from a memory file
+	KernelSends uint64 // answers and parts of answers that the kernel sent from a file, in memory or on disk
 	KernelBytes uint64
 
 	// Connections whose client has to be waited for while something is sent to it,
