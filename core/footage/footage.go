@@ -1,0 +1,68 @@
+// Package footage says what there is of a camera's recordings, for those who show it
+// and those who know it: the API and the archive.
+package footage
+
+import (
+	"errors"
+	"time"
+)
+
+// A Query asks for a time of a camera.
+type Query struct {
+	Camera   string
+	Source   string // "": the one that was recorded first
+	From, To time.Time
+}
+
+// Timeline is what there is of a time, and what there is not and why.
+type Timeline struct {
+	Source    string // "": nothing was ever recorded
+	Bytes     int64
+	Covered   time.Duration
+	Spans     []Span
+	Gaps      []Gap
+	MoreGaps  bool // there are more than those
+	Bookmarks []Bookmark
+}
+
+// Span is a time with footage. Small gaps may be within.
+type Span struct {
+	From, To time.Time
+	Bytes    int64
+	Covered  time.Duration
+}
+
+// Gap is a time without footage.
+type Gap struct {
+	From, To time.Time // To zero: it goes on
+	Cause    string
+	Detail   string
+}
+
+// Day is how much there is of a day.
+type Day struct {
+	Date    string // YYYY-MM-DD
+	Bytes   int64
+	Covered time.Duration
+}
+
+// Bookmark is a time that somebody wants to find again.
+type Bookmark struct {
+	ID       int64
+	From, To time.Time
+	Kind     string // who made it: "user" or "event"
+	Name     string
+	Keep     bool // what it spans is not deleted
+}
+
+// Deleted is what a deletion took.
+type Deleted struct {
+	Files int
+	Bytes int64
+}
+
+// Errors of who knows.
+var (
+	ErrNotFound = errors.New("there is no such thing")
+	ErrTooMany  = errors.New("there are too many")
+)
