@@ -33,8 +33,14 @@ type Action string
 
 // The actions.
 const (
-	Watch Action = "watch" // see the live picture
+	Watch   Action = "watch"   // see the live picture
+	Archive Action = "archive" // see what was recorded, too
 )
+
+// Allows reports whether one action is allowed by another: its own, or what is less.
+func (a Action) Allows(wanted Action) bool {
+	return a != "" && (a == wanted || a == Archive && wanted == Watch)
+}
 
 // Claims is what a token says.
 type Claims struct {
@@ -72,12 +78,13 @@ func NewKey() Key {
 // in Unix seconds (big endian), the limit of viewers as a varint, the camera's
 // id, and of all that the first macBytes of its HMAC-SHA-256.
 const (
-	version      = 1
-	actionWatch  = 1
-	idBytes      = 8
-	expiresBytes = 5
-	macBytes     = 16
-	headBytes    = 2 + idBytes + expiresBytes
+	version       = 1
+	actionWatch   = 1
+	actionArchive = 2
+	idBytes       = 8
+	expiresBytes  = 5
+	macBytes      = 16
+	headBytes     = 2 + idBytes + expiresBytes
 
 	// MaxTokenBytes is the length of the longest token.
 	MaxTokenBytes = (headBytes + binary.MaxVarintLen32 + maxCameraBytes + macBytes + 2) / 3 * 4
@@ -106,7 +113,7 @@ func (s *signer) sign(c Claims) (string, error) {
 	switch {
 	case err != nil || len(id) != idBytes:
 		return "", fmt.Errorf("sign a token: %q is no id of a share", c.ID)
-	case c.Action != Watch:
+	case actionByte(c.Action) == 0:
 		return "", fmt.Errorf("sign a token: %q is no action", c.Action)
 	case c.Camera == "" || len(c.Camera) > maxCameraBytes:
 		return "", fmt.Errorf("sign a token: %q is no id of a camera", c.Camera)
@@ -115,7 +122,7 @@ func (s *signer) sign(c Claims) (string, error) {
 	case c.MaxViewers < 0 || c.MaxViewers > maxViewers:
 		return "", fmt.Errorf("sign a token: %d is no limit of viewers", c.MaxViewers)
 	}
-	token := append(make([]byte, 0, MaxTokenBytes), version, actionWatch)
+	token := append(make([]byte, 0, MaxTokenBytes), version, actionByte(c.Action))
 	token = append(token, id...)
 	var expires [8]byte
 	binary.BigEndian.PutUint64(expires[:], uint64(seconds))
@@ -124,6 +131,29 @@ func (s *signer) sign(c Claims) (string, error) {
 	token = append(token, c.Camera...)
 	token = s.appendMAC(token, token)
 	return encoding.EncodeToString(token), nil
+}
+
+func actionByte(a Action) byte {
+	switch a {
+	case Watch:
+		return actionWatch
+	case Archive:
+		return actionArchive
+	default:
+		return 0
+	}
+}
+
+// actionOf returns "" for a byte that is none's.
+func actionOf(b byte) Action {
+	switch b {
+	case actionWatch:
+		return Watch
+	case actionArchive:
+		return Archive
+	default:
+		return ""
+	}
 }
 
 func (s *signer) appendMAC(dst, of []byte) []byte {
@@ -148,7 +178,7 @@ func (s *signer) read(token string) (Claims, error) {
 	}
 	body, mac := buffer[:n-macBytes], buffer[n-macBytes:n]
 	var sum [macBytes]byte
-	if !hmac.Equal(mac, s.appendMAC(sum[:0], body)) || body[0] != version || body[1] != actionWatch {
+	if !hmac.Equal(mac, s.appendMAC(sum[:0], body)) || body[0] != version || actionOf(body[1]) == "" {
 		return Claims{}, ErrForged
 	}
 	var expires [8]byte
@@ -160,7 +190,7 @@ func (s *signer) read(token string) (Claims, error) {
 	return Claims{
 		ID:         ID(hex.EncodeToString(body[2 : 2+idBytes])),
 		Camera:     string(body[headBytes+used:]),
-		Action:     Watch,
+		Action:     actionOf(body[1]),
 		Expires:    time.Unix(int64(binary.BigEndian.Uint64(expires[:])), 0),
 		MaxViewers: int(viewers),
 	}, nil
