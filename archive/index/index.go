@@ -27,6 +27,8 @@ type Index struct {
 	streams map[int64]*stream // by Stream.ID
 	byName  map[Stream]*stream
 	holds   map[*hold]struct{}
+	// byCamera is by camera's id, in the order in which they were made.
+	byCamera map[string][]Stream
 }
 
 // Open opens the index in an archive's directory, for one process at a time, and
@@ -39,7 +41,10 @@ func Open(ctx context.Context, dir string) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Index{db: db, streams: make(map[int64]*stream), byName: make(map[Stream]*stream), holds: make(map[*hold]struct{})}
+	x := &Index{
+		db: db, streams: make(map[int64]*stream), byName: make(map[Stream]*stream), byCamera: make(map[string][]Stream),
+		holds: make(map[*hold]struct{}),
+	}
 	if err := x.loadStreams(ctx); err != nil {
 		_ = db.Close() // The first error says what is wrong.
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/drover-video/drover/archive/layout"
@@ -35,12 +34,7 @@ func (x *Index) Files(ctx context.Context, streamID int64, from, to time.Time) (
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range open {
-		if i, found := slices.BinarySearchFunc(files, f.Number, byNumber); !found {
-			files = slices.Insert(files, i, f)
-		}
-	}
-	return files, nil
+	return insertOpen(files, open), nil
 }
 
 func byNumber(f File, number int64) int { return int(f.Number - number) }

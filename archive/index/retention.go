@@ -107,7 +107,7 @@ func (x *Index) Doom(ctx context.Context, cause Cause, victims ...Victim) error 
 		return nil
 	})
 	for i := range victims {
-		x.changed(victims[i].File.Stream)
+		x.reshaped(victims[i].File.Stream)
 	}
 	return err
 }
@@ -217,7 +217,8 @@ func (x *Index) Forget(ctx context.Context, paths ...string) error {
 // number, and a path of its own. The old path is doomed, and so is its copy in the
 // second home, which gets one of the new file.
 func (x *Index) Replace(ctx context.Context, old Victim, by File) error {
-	return x.write(ctx, "replace a file", by.Stream, func(ctx context.Context, tx *sql.Tx) error {
+	defer x.reshaped(by.Stream)
+	return x.db.Write(ctx, "replace a file", func(ctx context.Context, tx *sql.Tx) error {
 		format, err := formatID(ctx, tx, by.Format)
 		if err != nil {
 			return err

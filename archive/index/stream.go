@@ -22,6 +22,7 @@ type stream struct {
 	Stream
 	open    []*File // being written, by number; at most two for a moment
 	version uint64  // grows with each change of what can be read
+	shape   uint64  // grows when files have gone or become others
 }
 
 func (x *Index) loadStreams(ctx context.Context) error {
@@ -47,7 +48,11 @@ func (x *Index) remember(s Stream) {
 	kept := &stream{Stream: s}
 	x.streams[s.ID] = kept
 	x.byName[Stream{Camera: s.Camera, Source: s.Source}] = kept
+	x.byCamera[s.Camera] = append(x.byCamera[s.Camera], s)
+	slices.SortFunc(x.byCamera[s.Camera], byID)
 }
+
+func byID(a, b Stream) int { return cmp.Compare(a.ID, b.ID) }
 
 // Stream returns the stream of a camera's source, and makes it where it is missing.
 func (x *Index) Stream(ctx context.Context, camera, source string) (Stream, error) {
@@ -91,13 +96,15 @@ func (x *Index) Streams() []Stream {
 	for _, s := range x.streams {
 		all = append(all, s.Stream)
 	}
-	slices.SortFunc(all, func(a, b Stream) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, byID)
 	return all
 }
 
 // StreamsOf returns the streams of a camera in the order in which they were made.
 func (x *Index) StreamsOf(camera string) []Stream {
-	return slices.DeleteFunc(x.Streams(), func(s Stream) bool { return s.Camera != camera })
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return slices.Clone(x.byCamera[camera])
 }
 
 // Version grows with each change of what can be read of a stream, within one run of

@@ -225,7 +225,8 @@ func (x *Index) Recover(ctx context.Context, f File) error {
 		f.add(fragment, [2]int64{})
 	}
 	f.Frames = frames
-	return x.write(ctx, "recover a file", f.Stream, func(ctx context.Context, tx *sql.Tx) error { return finish(ctx, tx, &f) })
+	defer x.reshaped(f.Stream)
+	return x.db.Write(ctx, "recover a file", func(ctx context.Context, tx *sql.Tx) error { return finish(ctx, tx, &f) })
 }
 
 // Restore puts a finished file that was found on disk into an index that does not
@@ -236,7 +237,8 @@ func (x *Index) Restore(ctx context.Context, f File) error {
 	for _, fragment := range found {
 		f.add(fragment, [2]int64{})
 	}
-	return x.write(ctx, "restore a file", f.Stream, func(ctx context.Context, tx *sql.Tx) error {
+	defer x.reshaped(f.Stream)
+	return x.db.Write(ctx, "restore a file", func(ctx context.Context, tx *sql.Tx) error {
 		format, err := formatID(ctx, tx, f.Format)
 		if err != nil {
 			return err
