@@ -59,6 +59,8 @@ type Options struct {
 	Gate     Gate         // of Media; nil lets everybody in
 	Checks   []Check      // for /readyz
 	Media    http.Handler // all below /hls/; it sets CORS and caching itself
+	Archive  Archive      // nil: nothing is recorded
+	Recorded http.Handler // all below /archive/, as Media; nil: there is nothing
 	Web      http.Handler // the web app: every path that is nobody else's
 	Metrics  http.Handler // /metrics
 
@@ -101,8 +103,11 @@ func New(options Options) (http.Handler, error) {
 	return &front{options: options, routes: routes, noSniff: []string{"nosniff"}, bodyTimeout: bodyTimeout}, nil
 }
 
-// mediaPrefix is what the path of HLS begins with.
-const mediaPrefix = "/hls/"
+// What the paths of HLS and of recordings begin with.
+const (
+	mediaPrefix    = "/hls/"
+	recordedPrefix = "/archive/"
+)
 
 // A front sends each request to who answers it, and outlives what goes wrong there.
 type front struct {
@@ -137,6 +142,8 @@ func (f *front) serveOthers(answer *answer, r *http.Request) {
 	switch path := r.URL.Path; {
 	case below(path, "/api"), path == "/healthz", path == "/readyz", path == "/metrics":
 		f.serveRoutes(answer, r)
+	case f.options.Recorded != nil && strings.HasPrefix(path, recordedPrefix):
+		f.serveRecorded(answer, r)
 	case strings.HasPrefix(path, sharedPrefix):
 		f.serveShared(answer, r)
 	case below(path, "/hls"), below(path, "/archive"), path == "/s":

@@ -42,6 +42,9 @@ var (
 	problemShareRevoked      = kind{"/problems/share-revoked", http.StatusForbidden, "This link is no longer valid"}
 	problemShareExpired      = kind{"/problems/share-expired", http.StatusGone, "This link has expired"}
 	problemShareFull         = kind{"/problems/share-full", http.StatusTooManyRequests, "Too many watch by this link"}
+	problemNoArchive         = kind{"/problems/archive-off", http.StatusNotFound, "Nothing is recorded here"}
+	problemNoBookmark        = kind{"/problems/bookmark-not-found", http.StatusNotFound, "There is no such bookmark"}
+	problemBookmarks         = kind{"/problems/too-many-bookmarks", http.StatusConflict, "There are too many bookmarks"}
 	problemNoRoom            = kind{"/problems/no-room", http.StatusServiceUnavailable, "There is no room for another viewer"}
 	problemConnections       = kind{"/problems/too-many-connections", http.StatusServiceUnavailable, "There are too many connections"}
 	problemClientConnections = kind{"/problems/too-many-connections-of-one-address", http.StatusTooManyRequests, "There are too many connections from one address"}

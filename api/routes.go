@@ -45,6 +45,8 @@ func newRoutes(options Options) (http.Handler, error) {
 	rs.registerEvents(api)
 	rs.registerShares(api)
 	rs.registerPlayback(api)
+	rs.registerRecordings(api)
+	rs.registerBookmarks(api)
 	rs.registerHealth(api)
 	router.Get("/metrics", options.Metrics.ServeHTTP)
 	describeMetrics(api)

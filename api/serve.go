@@ -31,7 +31,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 		ReadHeaderTimeout: limits.ReadHeaderTimeout, IdleTimeout: limits.IdleTimeout, Context: ctx, Log: log,
 	}
 	if secure == nil {
-		options.Handler, options.Prefixes = handler, []string{mediaPrefix, sharedPrefix}
+		options.Handler, options.Prefixes = handler, []string{mediaPrefix, recordedPrefix, sharedPrefix}
 	}
 	front := wire.NewListener(open, options)
 	server := &http.Server{

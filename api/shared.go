@@ -38,7 +38,19 @@ func parseShared(path string) (s sharedPath, ok bool) {
 	s.token, s.path = rest[:i], rest[i:]
 	s.tree, s.camera, _ = strings.Cut(s.path[1:], "/")
 	s.camera, _, _ = strings.Cut(s.camera, "/")
-	return s, s.camera != "" && (s.tree == "hls" || s.tree == "watch")
+	return s, s.camera != "" && s.wants() != ""
+}
+
+// wants returns what a token has to allow; "" where there is no such tree.
+func (s sharedPath) wants() share.Action {
+	switch s.tree {
+	case "hls", "watch":
+		return share.Watch
+	case "archive":
+		return share.Archive
+	default:
+		return ""
+	}
 }
 
 // open returns what the token allows, or the problem.
@@ -49,7 +61,7 @@ func (s sharedPath) open(shares Shares) (share.Claims, *huma.ErrorModel) {
 		return claims, problem(problemShareExpired, "the link has expired: ask for a new one")
 	case errors.Is(err, share.ErrRevoked):
 		return claims, problem(problemShareRevoked, "the link was taken back")
-	case err != nil || claims.Camera != s.camera || claims.Action != share.Watch:
+	case err != nil || claims.Camera != s.camera || !claims.Action.Allows(s.wants()):
 		return claims, problem(problemShareInvalid, "the link does not lead here: check that it is complete")
 	default:
 		return claims, nil
@@ -63,15 +75,19 @@ func (f *front) serveShared(a *answer, r *http.Request) {
 	header := a.Header()
 	header.Set("X-Robots-Tag", "noindex")
 	s, ok := parseShared(r.URL.Path)
-	if !ok || r.URL.RawPath != "" {
+	if !ok || r.URL.RawPath != "" || s.tree == "archive" && f.options.Recorded == nil {
 		allowAnyOrigin(header)
 		notFound(a, r)
 		return
 	}
 	inner := withPath(r, s.path)
-	if s.tree == "hls" && r.Method == http.MethodOptions {
+	serve := f.serveMedia
+	if s.tree == "archive" {
+		serve = f.serveRecorded
+	}
+	if s.tree != "watch" && r.Method == http.MethodOptions {
 		// The same answer for all: refused, a player would see no status at all.
-		f.serveMedia(a, inner)
+		serve(a, inner)
 		return
 	}
 	claims, refusal := s.open(f.options.Shares)
@@ -90,7 +106,7 @@ func (f *front) serveShared(a *answer, r *http.Request) {
 	case s.tree == "watch":
 		f.serveWeb(a, inner)
 	default:
-		f.serveMedia(a, inner)
+		serve(a, inner)
 	}
 }
 

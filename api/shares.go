@@ -32,7 +32,7 @@ type Shares interface {
 type Share struct {
 	ID         string    `json:"id"`
 	Camera     string    `json:"camera"`
-	Action     string    `json:"action" enum:"watch"`
+	Action     string    `json:"action" enum:"watch,archive"`
 	Name       string    `json:"name" doc:"For people; may be empty"`
 	CreatedAt  timestamp `json:"created_at"`
 	ExpiresAt  timestamp `json:"expires_at"`
@@ -51,7 +51,7 @@ type GivenShare struct {
 // NewShare is the body of a POST.
 type NewShare struct {
 	Camera     string     `json:"camera" maxLength:"63" example:"door"`
-	Action     string     `json:"action,omitempty" enum:"watch" default:"watch"`
+	Action     string     `json:"action,omitempty" enum:"watch,archive" default:"watch" doc:"watch: the live picture; archive: what was recorded, too"`
 	Name       string     `json:"name,omitempty" maxLength:"200" doc:"For people"`
 	ExpiresIn  string     `json:"expires_in,omitempty" maxLength:"32" example:"24h" doc:"A time with its unit; 24h where neither this nor expires_at is given"`
 	ExpiresAt  *time.Time `json:"expires_at,omitempty"`
