@@ -128,7 +128,13 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	}, hub, time.Now)
 	players := cmcd.NewLedger(time.Now)
 	counters := new(api.ConnectionCounters)
+	playback, err := openPlayback(recorder, registry, c, logger)
+	if err != nil {
+		return err
+	}
+	defer playback.close()
 	handler, err := api.New(api.Options{
+		Archive: playback.catalog, Recorded: playback.handler,
 		Cameras: registry, Events: events, Shares: shares, Viewers: hub.Viewers, Pictures: registry,
 		Prober:  prober{cameraOptions(c, pool, logger)},
 		Checks:  []api.Check{{Name: "store", Run: db.Ready}},

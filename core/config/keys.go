@@ -57,6 +57,7 @@ func (c *Config) keys() []key {
 		{"archive.dir", "", "`directory` of recordings; empty: archive below data.dir", optional(text(&c.Archive.Dir))},
 		{"archive.write_buffer", "64MB", "most `bytes` of recordings that wait for the disk", size(&c.Archive.WriteBuffer, 8e6, 64e9)},
 		{"archive.sync_interval", "2s", "`time` in which recordings are safe from a power cut", duration(&c.Archive.SyncInterval, 100*time.Millisecond, time.Minute)},
+		{"archive.time_shift", "24h", "`time` that a viewer of the live picture can go back", duration(&c.Archive.TimeShift, time.Minute, 7*24*time.Hour)},
 		{"ingest.dial_limit", "16", "`number` of cameras connected to at the same moment", whole(&c.Ingest.DialLimit, 1, 1024)},
 		{"ingest.backoff_min", "1s", "first `wait` before a camera is tried again", duration(&c.Ingest.BackoffMin, 10*time.Millisecond, 10*time.Minute)},
 		{"ingest.backoff_max", "60s", "longest `wait` before a camera is tried again", duration(&c.Ingest.BackoffMax, 10*time.Millisecond, time.Hour)},

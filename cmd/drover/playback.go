@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/drover-video/drover/api"
+	"github.com/drover-video/drover/archive"
+	"github.com/drover-video/drover/archive/export"
+	"github.com/drover-video/drover/archive/play"
+	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/config"
+)
+
+// exportsAtOnce is how many clips are made at once.
+const exportsAtOnce = 4
+
+// A playback is what is asked of recordings. Without an archive it is empty.
+type playback struct {
+	catalog api.Archive
+	handler http.Handler
+	close   func()
+}
+
+func openPlayback(recorder *archive.Recorder, registry *camera.Registry, c *config.Config, logger *slog.Logger) (playback, error) {
+	if recorder == nil {
+		return playback{close: func() {}}, nil
+	}
+	dir := archiveDir(c)
+	clips, err := export.New(recorder.Index(), dir, exportsAtOnce)
+	if err != nil {
+		return playback{}, fmt.Errorf("cannot read the archive in %s (archive.dir): %w", dir, err)
+	}
+	handler, err := play.New(play.Options{
+		Index: recorder.Index(), Dir: dir, Known: registry.Known, TimeShift: c.Archive.TimeShift, Clips: clips, Log: logger,
+	})
+	if err != nil {
+		_ = clips.Close() // The first error says what is wrong.
+		return playback{}, fmt.Errorf("cannot read the archive in %s (archive.dir): %w", dir, err)
+	}
+	return playback{
+		catalog: play.NewCatalog(recorder.Index(), nil, nil), handler: handler,
+		close: func() {
+			_ = handler.Close() // Nothing was written.
+			_ = clips.Close()
+		},
+	}, nil
+}
