@@ -122,10 +122,7 @@ func (c *cutter) push(item ring.Item) {
 		c.restart()
 	}
 	if !c.known(f) && f.Entry && f.Track.Codec != media.CodecJPEG {
-		c.flush()
-		c.lead, c.other = track{info: f.Track}, track{}
-		c.breaks, c.fresh, c.joined = true, true, false
-		c.hasKey = false
+		c.leadBy(f)
 	}
 	switch {
 	case f.Track.Codec == media.CodecJPEG:
@@ -145,6 +142,17 @@ func (c *cutter) push(item ring.Item) {
 // picture after all, where every sound was said to be an entry.
 func (c *cutter) known(f *media.Frame) bool {
 	return c.lead.info != nil && !(c.lead.info.Kind == media.KindAudio && f.Track.Kind == media.KindVideo)
+}
+
+// leadBy makes f's track the one to cut by. Sound that came before it waits for it.
+func (c *cutter) leadBy(f *media.Frame) {
+	if c.lead.info != nil {
+		c.flush()
+		c.other = track{}
+	}
+	c.lead = track{info: f.Track}
+	c.breaks, c.fresh, c.joined = true, true, false
+	c.hasKey = false
 }
 
 // restart begins an epoch: nothing before relates to what comes.
@@ -217,7 +225,7 @@ func (c *cutter) entry(f *media.Frame, missed uint64) {
 		case !sample.SameParams(f.Params, t.params):
 			c.cut(f.DTS, false)
 			c.fresh, c.breaks = true, true
-		case len(c.pending) > 0 && f.Track.Duration(f.DTS-c.pending[0].DTS) >= shortest:
+		case len(c.pending) > 0 && (!c.pending[0].Entry || f.Track.Duration(f.DTS-c.pending[0].DTS) >= shortest):
 			c.cut(f.DTS, false)
 		}
 	} else if known {

@@ -26,7 +26,7 @@ type ledger struct {
 	open    bool      // a gap was told that goes on from covered
 	openBy  index.Cause
 	why     reason // why nothing comes now; its cause is "" where something should
-	lately  reason // the newest of those since the last footage
+	lately  []lost // why nothing came, from when to when, since the last footage
 	lost    []lost // what was not written since, oldest first
 	entries []entry
 
@@ -40,7 +40,7 @@ type reason struct {
 	since  time.Time
 }
 
-// lost is what was made and not written.
+// lost is a time of which nothing was written, for a reason.
 type lost struct {
 	from, to time.Time
 	reason
@@ -88,26 +88,38 @@ func (l *ledger) wrote(o disk.Outcome) {
 	if o.End.After(l.covered) || l.covered.Sub(o.End) > mostOverlap { // the clock may have been set back
 		l.covered = o.End
 	}
-	for len(l.lost) > 0 && !l.lost[0].to.After(l.covered) {
-		l.lost = l.lost[1:]
+	l.lost, l.lately = after(l.lost, l.covered), after(l.lately, l.covered)
+}
+
+// after leaves what ends after a time.
+func after(list []lost, t time.Time) []lost {
+	for len(list) > 0 && !list[0].to.After(t) {
+		list = list[1:]
 	}
-	if l.lately.since.Before(o.End) {
-		l.lately = reason{} // what was told after it explains what comes next
+	return list
+}
+
+// overlap returns the first of a list that overlaps a time.
+func overlap(list []lost, from, to time.Time) (reason, bool) {
+	for i := range list {
+		if list[i].from.Before(to) && list[i].to.After(from) {
+			return list[i].reason, true
+		}
 	}
+	return reason{}, false
 }
 
 // reasonFor returns why something is missing before a fragment.
 func (l *ledger) reasonFor(o disk.Outcome) reason {
-	for i := range l.lost {
-		if l.lost[i].from.Before(o.Start) && l.lost[i].to.After(l.covered) {
-			return l.lost[i].reason
-		}
+	if r, ok := overlap(l.lost, l.covered, o.Start); ok {
+		return r
+	}
+	if r, ok := overlap(l.lately, l.covered, o.Start); ok {
+		return r
 	}
 	switch {
-	case l.why.cause != "":
+	case l.why.cause != "" && l.why.since.Before(o.Start):
 		return l.why
-	case l.lately.cause != "":
-		return l.lately
 	case o.Lost:
 		return reason{cause: index.CauseLoss, detail: "packets did not arrive, and with them pictures"}
 	default:
@@ -132,14 +144,26 @@ func (l *ledger) absent(cause index.Cause, detail string, at time.Time) {
 		l.why.detail = detail
 		return
 	}
+	l.over(at)
 	l.why = reason{cause, detail, at}
-	l.lately = l.why
+}
+
+// over notes that what kept footage from coming does not any more.
+func (l *ledger) over(at time.Time) {
+	if l.why.cause == "" {
+		return
+	}
+	if len(l.lately) >= maxEntries {
+		l.lately = l.lately[1:]
+	}
+	l.lately = append(l.lately, lost{l.why.since, at, l.why})
 }
 
 // present tells that something should come from now on.
-func (l *ledger) present() {
+func (l *ledger) present(at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.over(at)
 	l.why = reason{}
 }
 
@@ -149,8 +173,8 @@ func (l *ledger) expected(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.why.cause == "" || l.why.cause == index.CauseRequest || l.why.cause == index.CauseCameraOff {
+		l.over(now)
 		l.why = reason{index.CauseNetwork, "connecting", now}
-		l.lately = l.why
 	}
 }
 
@@ -188,8 +212,8 @@ func (l *ledger) goesOn(now time.Time) (reason, bool) {
 		return l.lost[len(l.lost)-1].reason, true
 	case l.open || now.Sub(l.covered) < 12*patience:
 		return reason{}, false
-	case l.lately.cause != "":
-		return l.lately, true
+	case len(l.lately) > 0:
+		return l.lately[len(l.lately)-1].reason, true
 	default:
 		return reason{cause: index.CauseNetwork, detail: "nothing comes"}, true
 	}

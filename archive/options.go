@@ -16,6 +16,7 @@ type Options struct {
 
 	WriteBuffer  int64         // most bytes that wait to be written; default disk.DefaultBuffer
 	SyncInterval time.Duration // default disk.DefaultSyncInterval
+	StopTimeout  time.Duration // for a disk that hangs when Drover stops; default disk.DefaultStopTimeout
 
 	Log   *slog.Logger
 	Now   func() time.Time

@@ -28,6 +28,7 @@ type Recorder struct {
 	sources  map[sourceKey]*source
 	ledgers  map[sourceKey]*ledger
 	closed   bool
+	hangs    bool           // the disk hung when Run ended
 	running  sync.WaitGroup // of sources
 }
 
@@ -48,7 +49,7 @@ func Open(ctx context.Context, o Options) (*Recorder, error) {
 		policies: map[string]*policy{}, sources: map[sourceKey]*source{}, ledgers: map[sourceKey]*ledger{},
 	}
 	if r.writer, err = disk.New(disk.Options{
-		FS: o.FS, Index: x, Log: o.Log, Now: o.Now, Buffer: o.WriteBuffer, SyncInterval: o.SyncInterval,
+		FS: o.FS, Index: x, Log: o.Log, Now: o.Now, Buffer: o.WriteBuffer, SyncInterval: o.SyncInterval, StopTimeout: o.StopTimeout,
 		Changed: r.diskChanged, Full: r.makeRoom,
 	}); err == nil {
 		err = r.putInOrder(ctx)
@@ -77,6 +78,9 @@ func (r *Recorder) Run(ctx context.Context) error {
 	err := group.Wait()
 	if errors.Is(err, disk.ErrTimeout) {
 		r.options.Log.Error("the archive's disk hangs: what waited for it is lost", "err", err)
+		r.mu.Lock()
+		r.hangs = true
+		r.mu.Unlock()
 		return nil
 	}
 	r.writeDown(context.WithoutCancel(ctx))
@@ -94,8 +98,28 @@ func (r *Recorder) stopSources() {
 	r.running.Wait()
 }
 
-// Close closes the index. Run has returned.
-func (r *Recorder) Close() error { return r.index.Close() }
+// Close closes the index. Run has returned. What hangs in the kernel keeps it open.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	hangs := r.hangs
+	r.mu.Unlock()
+	if hangs {
+		return nil
+	}
+	return r.index.Close()
+}
+
+// Coverage returns how much of the time that a source should have been recorded it
+// was, since Drover started, from 0 to 1; false where there was no such time.
+func (r *Recorder) Coverage(id, name string) (float64, bool) {
+	r.mu.Lock()
+	l := r.ledgers[sourceKey{id, name}]
+	r.mu.Unlock()
+	if l == nil {
+		return 0, false
+	}
+	return l.coverage(r.now())
+}
 
 // SetSpec tells what a camera's recordings should be like from now on.
 func (r *Recorder) SetSpec(spec camera.Spec) {

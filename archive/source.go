@@ -79,7 +79,7 @@ func (s *source) explain(now time.Time) {
 	case s.state.State == "":
 		s.ledger.expected(now) // what was said before holds until the camera is heard of
 	case s.state.State == camera.StateLive:
-		s.ledger.present()
+		s.ledger.present(now)
 	case s.state.Fault == camera.FaultLogin:
 		s.ledger.absent(index.CauseLoginRefused, s.state.Reason, now)
 	default:

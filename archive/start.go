@@ -42,7 +42,57 @@ func (r *Recorder) putInOrder(ctx context.Context) error {
 	if err := r.unlinkDoomed(ctx); err != nil {
 		r.options.Log.Error("deleted files of the archive cannot be unlinked", "err", err)
 	}
+	if err := r.tellHoles(ctx, names, alive); err != nil {
+		return err
+	}
 	return r.openLedgers(ctx, names, alive)
+}
+
+// untold is how long before the last sign of life a gap may not have been written down.
+const untold = time.Minute
+
+// tellHoles tells of gaps that the process before this one knew of and did not come to
+// write down.
+func (r *Recorder) tellHoles(ctx context.Context, names map[int64]index.Stream, alive time.Time) error {
+	var missing []index.Gap
+	for id := range names {
+		files, err := r.index.Files(ctx, id, alive.Add(-untold), time.Time{})
+		if err != nil {
+			return err
+		}
+		gaps, err := r.index.Gaps(ctx, id, alive.Add(-untold), time.Time{}, 0, 1<<20)
+		if err != nil {
+			return err
+		}
+		told := coverage{}
+		for i := range files {
+			told.file(&files[i])
+		}
+		for i := range gaps {
+			told.gap(&gaps[i])
+		}
+		for _, hole := range told.holes() {
+			g := index.Gap{Stream: id, From: hole.from, To: hole.to, Cause: index.CauseUnknown, Detail: "Drover ended before it could say why"}
+			if otherRun(files, hole) {
+				g.Cause, g.Detail = index.CauseProcessDown, "Drover did not run"
+			}
+			missing = append(missing, g)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return r.index.AddGaps(ctx, missing...)
+}
+
+// otherRun reports whether the files on both sides of a hole are of different runs.
+func otherRun(files []index.File, hole span) bool {
+	for i := range files {
+		if files[i].Start.Equal(hole.to) {
+			return i == 0 || files[i-1].Run != files[i].Run
+		}
+	}
+	return false
 }
 
 // pathOf is where a file of a stream lies.
