@@ -39,7 +39,7 @@ func newRoot() *cobra.Command {
 		Version:       version,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newServe(), newCheck(), newProbe(), newCameras(), newVersion())
+	root.AddCommand(newServe(), newCheck(), newProbe(), newCameras(), newArchive(), newVersion())
 	return root
 }
 
