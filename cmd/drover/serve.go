@@ -115,6 +115,12 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 			recorder.StateChanged(c)
 		}
 	}
+	tap, err := openTap(ctx, c, func() *camera.Registry { return registry }, logger)
+	if err != nil {
+		return err
+	}
+	defer tap.close()
+	options.Outputs = append(options.Outputs, tap.hub)
 	registry, err = camera.NewRegistry(ctx, options, c.Cameras)
 	if err != nil {
 		return err
@@ -142,7 +148,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 		Gate:    gate,
 		Players: players,
 		Web:     web.Handler(),
-		Metrics: metrics.Handler(version, func() metrics.Snapshot { return snapshot(registry, hub, pool, players, gate, counters, files) }),
+		Metrics: metrics.Handler(version, func() metrics.Snapshot { return snapshot(registry, hub, pool, players, gate, counters, files, tap) }),
 		Version: version, Log: logger, WriteTimeout: c.HTTP.WriteTimeout,
 		CheckHosts: c.Auth.Mode == "", AllowedHosts: c.HTTP.AllowedHosts,
 	})
@@ -156,6 +162,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	logger.Info("serving", "address", scheme+listener.Addr().String(), "data", c.Data.Dir, "version", version, "open_files", openFiles)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return registry.Run(ctx) })
+	group.Go(func() error { return tap.run(ctx) })
 	if recorder != nil {
 		group.Go(func() error { return recorder.Run(ctx) })
 	}
@@ -206,11 +213,12 @@ func (l lookup) Await(id string) (*hls.Place, bool) {
 }
 
 // snapshot gathers what is counted, for metrics.
-func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, players *cmcd.Ledger, gate *admission.Gate, counters *api.ConnectionCounters, files *memfile.Budget) metrics.Snapshot {
+func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, players *cmcd.Ledger, gate *admission.Gate, counters *api.ConnectionCounters, files *memfile.Budget, tap *tap) metrics.Snapshot {
 	stats := pool.Stats()
 	s := metrics.Snapshot{PoolUsedBytes: stats.UsedBytes, PoolIdleBytes: stats.IdleBytes}
 	s.Serving.MemoryFiles, s.Serving.MemoryFileBytes = files.Used()
 	s.Serving.Wire = counters.Wire.Stats()
+	s.Tap = tap.metrics()
 	s.Refused = map[string]uint64{"connections": counters.All.Load(), "address_connections": counters.Address.Load()}
 	for reason, n := range gate.Refused() {
 		s.Refused[string(reason)] = n

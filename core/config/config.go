@@ -20,6 +20,8 @@ type Config struct {
 	Ring    Ring
 	Archive Archive
 	Ingest  Ingest
+	GRPC    GRPC
+	AI      AI
 
 	// Cameras of the file, normalized, in its order, with Origin camera.OriginFile.
 	Cameras []camera.Spec
@@ -114,4 +116,22 @@ type Ingest struct {
 	StallTimeout time.Duration // without an access unit
 	AudioFLAC    bool          // G.711, G.722 and L16 become FLAC; else they are left out
 	IdleAfter    time.Duration // how long an on-demand camera is pulled after the last request
+}
+
+// GRPC is the listener of the tap for AI workers.
+type GRPC struct {
+	Address string // host:port; "": none
+}
+
+// DefaultGRPCAddress is taken where it is free: others like that port, too.
+const DefaultGRPCAddress = "127.0.0.1:9090"
+
+// AI bounds what workers may have of the tap, and says where those on this machine
+// find it.
+type AI struct {
+	MaxWorkers int    // at once
+	Socket     string // "": tap.sock below data.dir; "none": no shared memory
+
+	SharedBytes int64 // of media in one memory that is shared
+	SharedSets  int   // memories at once, one for each way in which workers ask
 }

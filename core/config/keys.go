@@ -64,6 +64,11 @@ func (c *Config) keys() []key {
 		{"ingest.stall_timeout", "10s", "`time` without a picture after which a camera counts as stalled", duration(&c.Ingest.StallTimeout, 100*time.Millisecond, 10*time.Minute)},
 		{"ingest.audio_flac", "true", "`whether` telephone audio, which browsers refuse, is made into FLAC; else it is left out", boolean(&c.Ingest.AudioFLAC)},
 		{"ingest.idle_after", "30s", "`time` an on-demand camera is pulled after the last request for it", duration(&c.Ingest.IdleAfter, 5*time.Second, 24*time.Hour)},
+		{"grpc.address", DefaultGRPCAddress, "`host:port` for AI workers by gRPC; empty: none", optional(address(&c.GRPC.Address))},
+		{"ai.max_workers", "256", "most AI `workers` at once", whole(&c.AI.MaxWorkers, 1, 4096)},
+		{"ai.socket", "", "`file` of the socket for AI workers on this machine; empty: tap.sock below data.dir; none: none", optional(text(&c.AI.Socket))},
+		{"ai.shared_bytes", "64MB", "`bytes` of frames in the memory shared with workers that ask for the same", size(&c.AI.SharedBytes, 1e6, 4e9)},
+		{"ai.shared_sets", "8", "most such `memories` at once", whole(&c.AI.SharedSets, 1, 256)},
 	}
 }
 

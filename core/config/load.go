@@ -228,6 +228,11 @@ func (c *Config) rules(layers *layers) Problems {
 			errors.New("can be reached from other machines, and Drover has no login yet: use 127.0.0.1, "+
 				"or set auth.mode to none if everybody who reaches it may see and change everything")))
 	}
+	if c.GRPC.Address != "" && c.Auth.Mode != "none" && !loopback(c.GRPC.Address) {
+		problems = append(problems, layers.origins["grpc.address"].problem("grpc.address",
+			errors.New("can be reached from other machines, and Drover has no login yet: use 127.0.0.1:9090, "+
+				"or set auth.mode to none if everybody who reaches it may see every camera")))
+	}
 	return problems
 }
 

@@ -10,6 +10,7 @@ import (
 type collector struct {
 	snapshot func() Snapshot
 	serving  servingCollector
+	tap      tapCollector
 
 	build, cameras, viewers, requests, sent                    *prometheus.Desc
 	frames, received, lost, reconnects, ringBytes, drops, pool *prometheus.Desc
@@ -25,6 +26,7 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 	return &collector{
 		snapshot: snapshot,
 		serving:  newServingCollector(),
+		tap:      newTapCollector(),
 		build: prometheus.NewDesc("drover_build_info", "Always 1; its label says which Drover this is.",
 			nil, prometheus.Labels{"version": version}),
 		cameras:    describe("cameras", "Cameras by state.", "state"),
@@ -50,6 +52,7 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	c.serving.describe(out)
+	c.tap.describe(out)
 	for _, d := range []*prometheus.Desc{c.build, c.cameras, c.viewers, c.requests, c.sent, c.frames,
 		c.received, c.lost, c.reordered, c.dropped, c.reconnects, c.ringBytes, c.drops, c.discards, c.hlsDrops, c.refused, c.pool} {
 		out <- d
@@ -64,6 +67,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 	snapshot := c.snapshot()
 	c.serving.collect(out, snapshot.Serving)
+	c.tap.collect(out, snapshot.Tap)
 	gauge(c.build, 1)
 	gauge(c.pool, float64(snapshot.PoolUsedBytes), "used")
 	gauge(c.pool, float64(snapshot.PoolIdleBytes), "idle")

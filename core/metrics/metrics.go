@@ -20,6 +20,7 @@ type Snapshot struct {
 	PoolUsedBytes int64 // of frames that somebody holds
 	PoolIdleBytes int64 // kept for the next frames
 	Serving       Serving
+	Tap           Tap
 
 	Refused map[string]uint64 // connections and viewers that were too many, by the limit
 }

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/drover-video/drover/ai/feed"
+	"github.com/drover-video/drover/ai/rpc"
+	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/config"
+	"github.com/drover-video/drover/core/metrics"
+)
+
+// tap is what AI workers take frames by.
+type tap struct {
+	hub      *feed.Hub
+	rpc      *rpc.Server
+	listener net.Listener // of gRPC; nil: none
+	logger   *slog.Logger
+}
+
+// openTap makes the tap, and listens. The registry need not be there yet.
+func openTap(ctx context.Context, c *config.Config, registry func() *camera.Registry, logger *slog.Logger) (*tap, error) {
+	hub, err := feed.New(feed.Options{Cameras: tapCameras{registry}, MaxWorkers: c.AI.MaxWorkers})
+	if err != nil {
+		return nil, err
+	}
+	server, err := rpc.New(rpc.Options{Hub: hub, Log: logger})
+	if err != nil {
+		return nil, err
+	}
+	t := &tap{hub: hub, rpc: server, logger: logger}
+	if c.GRPC.Address == "" {
+		return t, nil
+	}
+	t.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", c.GRPC.Address)
+	switch {
+	case err == nil:
+		return t, nil
+	case c.GRPC.Address == config.DefaultGRPCAddress:
+		// Nobody chose it, and not everybody has workers: cameras go on without.
+		logger.Warn("no AI worker can come by gRPC: set grpc.address to an address that is free", "err", err)
+		return t, nil
+	default:
+		return nil, fmt.Errorf("cannot listen on %s: %w: end what listens there, or choose another by --grpc.address", c.GRPC.Address, err)
+	}
+}
+
+// close is for a tap that may not have run.
+func (t *tap) close() {
+	if t.listener != nil {
+		t.listener.Close()
+	}
+}
+
+// run serves workers until ctx ends.
+func (t *tap) run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return t.hub.Run(ctx) })
+	if t.listener != nil {
+		t.logger.Info("serving AI workers by gRPC", "grpc", t.listener.Addr().String())
+		group.Go(func() error { return t.rpc.Serve(ctx, t.listener) })
+	}
+	return group.Wait()
+}
+
+// metrics is what workers got, as it is shown.
+func (t *tap) metrics() metrics.Tap {
+	stats := t.hub.Stats()
+	m := metrics.Tap{Refused: stats.Refused}
+	for _, w := range stats.Workers {
+		m.Workers = append(m.Workers, metrics.Worker{Name: w.Worker, Open: w.Open, Streams: w.Streams, Sent: w.Sent, Bytes: w.Bytes, Missed: w.Missed})
+	}
+	return m
+}
+
+// tapCameras is the registry as the tap sees it.
+type tapCameras struct{ registry func() *camera.Registry }
+
+// Sources implements feed.Cameras.
+func (c tapCameras) Sources(id string) []string {
+	view, ok := c.registry().Get(id)
+	if !ok {
+		return nil
+	}
+	names := make([]string, len(view.Spec.Sources))
+	for i, source := range view.Spec.Sources {
+		names[i] = source.Name
+	}
+	return names
+}
+
+// Want implements feed.Cameras.
+func (c tapCameras) Want(id string) { c.registry().Want(id) }
