@@ -53,6 +53,9 @@ func operation(id, method, path, summary string, errs ...int) huma.Operation {
 		errs = append(errs, http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge,
 			http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity)
 	}
+	if writes(method) {
+		errs = append(errs, http.StatusInsufficientStorage)
+	}
 	return huma.Operation{
 		OperationID: id, Method: method, Path: path, Summary: summary, Tags: []string{"cameras"},
 		Errors: append(errs, http.StatusInternalServerError),

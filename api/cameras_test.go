@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -363,10 +364,22 @@ func TestNoAnswerAndNoLogHoldsAPassword(t *testing.T) {
 
 func TestAFailureOfTheServerIsLoggedAndNotTold(t *testing.T) {
 	b := newBench(t, nil)
-	b.registry.fail = fmt.Errorf("the disk is full")
+	b.registry.fail = fmt.Errorf("the machine is on fire")
 	p := b.refused(b.do("POST", "/api/v1/cameras", `{"id":"a","url":"rtsp://h/x"}`), problemInternal)
-	if strings.Contains(p.Detail, "disk") || !strings.Contains(b.log.String(), "the disk is full") {
+	if strings.Contains(p.Detail, "fire") || !strings.Contains(b.log.String(), "the machine is on fire") {
 		t.Errorf("answer %q, log %s", p.Detail, b.log.String())
+	}
+}
+
+func TestAFullDiskIsAProblemOfItsOwn(t *testing.T) {
+	b := newBench(t, nil)
+	b.must(http.StatusCreated, "POST", "/api/v1/cameras", `{"id":"door","url":"rtsp://h/x"}`)
+	b.registry.fail = fmt.Errorf("store camera a: %w", syscall.ENOSPC)
+	for method, path := range map[string]string{"POST": "/api/v1/cameras", "PATCH": "/api/v1/cameras/door", "DELETE": "/api/v1/cameras/door"} {
+		body := map[string]string{"POST": `{"id":"a","url":"rtsp://h/x"}`, "PATCH": `{"name":"x"}`}[method]
+		if p := b.refused(b.do(method, path, body), problemDiskFull); !strings.Contains(p.Detail, "data.dir") {
+			t.Errorf("%s does not say what to do: %s", method, p.Detail)
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type registry struct {
 	store  *store.Store
 	events *event.Log
-	fail   error // what Add answers
+	fail   error // what changes answer
 
 	mu        sync.Mutex
 	views     []camera.View
@@ -86,6 +86,9 @@ func status(spec camera.Spec) camera.Status {
 func (r *registry) Update(ctx context.Context, id string, change func(*camera.Spec) error) (camera.View, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.fail != nil {
+		return camera.View{}, r.fail
+	}
 	i := r.index(id)
 	if i < 0 {
 		return camera.View{}, camera.ErrNotFound
@@ -107,6 +110,9 @@ func (r *registry) Update(ctx context.Context, id string, change func(*camera.Sp
 func (r *registry) Remove(ctx context.Context, id string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.fail != nil {
+		return r.fail
+	}
 	i := r.index(id)
 	if i < 0 {
 		return camera.ErrNotFound

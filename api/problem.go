@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"syscall"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -49,6 +50,7 @@ var (
 	problemConnections       = kind{"/problems/too-many-connections", http.StatusServiceUnavailable, "There are too many connections"}
 	problemClientConnections = kind{"/problems/too-many-connections-of-one-address", http.StatusTooManyRequests, "There are too many connections from one address"}
 	problemBusy              = kind{"/problems/too-many-requests", http.StatusTooManyRequests, "Too much at once"}
+	problemDiskFull          = kind{"/problems/disk-full", http.StatusInsufficientStorage, "The server's disk is full"}
 	problemInternal          = kind{"/problems/internal", http.StatusInternalServerError, "The server failed"}
 )
 
@@ -155,6 +157,15 @@ func (rs *routes) problemOf(err error, id string) error {
 		return problem(problemReadOnly, fmt.Sprintf("camera %s comes from the configuration file: change it there and restart the server", id))
 	default:
 		rs.options.Log.Error("a camera could not be changed", "camera", id, "err", err)
-		return problem(problemInternal, "the change was not made: the server's log says why")
+		return unmade(err)
 	}
+}
+
+// unmade is the problem of a change that the server failed to make. A full disk is
+// for its operator to mend, and for scripts to wait for; all else is in the log.
+func unmade(err error) *huma.ErrorModel {
+	if errors.Is(err, syscall.ENOSPC) {
+		return problem(problemDiskFull, "the change was not made: make room on the disk of data.dir, then try again")
+	}
+	return problem(problemInternal, "the change was not made: the server's log says why")
 }

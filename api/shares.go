@@ -175,7 +175,7 @@ func (rs *routes) shareProblem(err error) error {
 		return problem(problemShares, fmt.Sprintf("there are %d shares already: take some back, or let them expire", share.MaxShares))
 	default:
 		rs.options.Log.Error("a share could not be changed", "err", err)
-		return problem(problemInternal, "the change was not made: the server's log says why")
+		return unmade(err)
 	}
 }
 

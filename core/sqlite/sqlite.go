@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync/atomic"
+	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -23,7 +25,7 @@ var (
 	ErrNewer   = errors.New("the database was written by a newer Drover: start that one, or put a backup in its place")
 	ErrInUse   = errors.New("another Drover runs on this directory: end it, or choose a directory of its own")
 	ErrForeign = errors.New("this is not Drover's database: choose a directory of its own")
-	ErrFull    = errors.New("the disk is full")
+	ErrFull    = fmt.Errorf("the disk is full (%w)", syscall.ENOSPC) // also for those who know files alone
 )
 
 // Options say which file is opened, and how.
@@ -53,6 +55,7 @@ type DB struct {
 	writer, reader *sql.DB
 	lock           *os.File
 	path           string
+	failing        atomic.Bool // the last write failed, and not for what was written
 }
 
 // Open opens a database and brings it up to date. It makes it where it is missing.
@@ -150,14 +153,27 @@ func (d *DB) Close() error {
 // Reader returns what reads are asked of.
 func (d *DB) Reader() *sql.DB { return d.reader }
 
-// Ready says why nothing can be read now; nil if it can.
+// Ready says why nothing can be read or written now; nil if it can. It writes only
+// where the last write has failed: anybody may ask.
 func (d *DB) Ready(ctx context.Context) error {
 	var version int
 	if err := d.reader.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return fmt.Errorf("read the database: %w", Explain(err))
 	}
-	return nil
+	if free, known := freeBytes(filepath.Dir(d.path)); known && free < leastFree {
+		return fmt.Errorf("%w: there are %d bytes left for %s", ErrFull, free, d.path)
+	}
+	if !d.failing.Load() {
+		return nil
+	}
+	return d.Write(ctx, "try to write", func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version))
+		return err
+	})
 }
+
+// leastFree is what a few writes and their log take.
+const leastFree = 1 << 20
 
 // Write runs do in a transaction; step is what it is for, in errors. ctx ends the
 // wait for other writers, but not a write that has begun: who is gone does not
@@ -168,19 +184,25 @@ func (d *DB) Write(ctx context.Context, step string, do func(context.Context, *s
 		return fmt.Errorf("%s: %w", step, Explain(err))
 	}
 	defer conn.Close()
-	ctx = context.WithoutCancel(ctx)
-	tx, err := conn.BeginTx(ctx, nil)
+	err = write(context.WithoutCancel(ctx), conn, do)
+	var failure *sqlite.Error
+	d.failing.Store(errors.As(err, &failure) && failure.Code()&0xff != sqlite3.SQLITE_CONSTRAINT)
 	if err != nil {
 		return fmt.Errorf("%s: %w", step, Explain(err))
 	}
+	return nil
+}
+
+func write(ctx context.Context, conn *sql.Conn, do func(context.Context, *sql.Tx) error) error {
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
 	defer tx.Rollback() //nolint:errcheck // After a commit it does nothing.
 	if err := do(ctx, tx); err != nil {
-		return fmt.Errorf("%s: %w", step, Explain(err))
+		return err
 	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("%s: %w", step, Explain(err))
-	}
-	return nil
+	return tx.Commit()
 }
 
 // Explain turns what SQLite says into what to do about it.
@@ -188,6 +210,9 @@ func Explain(err error) error {
 	var failure *sqlite.Error
 	if !errors.As(err, &failure) {
 		return err
+	}
+	if failure.Code() == sqlite3.SQLITE_IOERR_SHMSIZE { // of the log's index: there is no room for it
+		return fmt.Errorf("%w: %w", ErrFull, err)
 	}
 	switch failure.Code() & 0xff { // The rest is detail.
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
