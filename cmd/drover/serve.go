@@ -233,6 +233,8 @@ func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, players
 			for _, muxer := range served.Sources {
 				if muxer.Source == source.Name {
 					m.HLSDrops = muxer.Dropped
+					m.HLS = metrics.HLS{HeldBytes: muxer.HeldBytes, Segments: muxer.Segments, Restarts: muxer.Restarts,
+						Live: muxer.Live, Parts: muxer.Parts, LiveRestarts: muxer.LiveRestarts}
 				}
 			}
 			c.Sources = append(c.Sources, m)

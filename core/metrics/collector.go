@@ -16,6 +16,7 @@ type collector struct {
 	frames, received, lost, reconnects, ringBytes, drops, pool *prometheus.Desc
 	reordered, dropped, discards, hlsDrops                     *prometheus.Desc
 	refused                                                    *prometheus.Desc
+	held, segments, restarts, live, parts                      *prometheus.Desc
 	players                                                    *playerCollector
 }
 
@@ -43,6 +44,11 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 		drops:      describe("subscriber_dropped_frames_total", "Frames that a consumer of a source lost, by reason.", "camera", "source", "subscriber", "reason"),
 		discards:   describe("source_discards_total", "What came from a source and was not handed on, by reason.", "camera", "source", "reason"),
 		hlsDrops:   describe("hls_dropped_frames_total", "Frames of a source that became part of no segment, by reason.", "camera", "source", "reason"),
+		held:       describe("hls_held_bytes", "Bytes of a source's media that its HLS keeps.", "camera", "source"),
+		segments:   describe("hls_segments_total", "Segments made of a source.", "camera", "source"),
+		restarts:   describe("hls_playlist_restarts_total", "New lives of a source's playlist, as its segments or parts outgrew the target that was told.", "camera", "source", "playlist"),
+		live:       describe("hls_low_latency", "Whether low latency is made of a source now: somebody asks for it.", "camera", "source"),
+		parts:      describe("hls_parts_total", "Parts made of a source for low latency.", "camera", "source"),
 		players:    newPlayerCollector(describe),
 		refused:    describe("refused_total", "Connections, and requests of viewers, that were too many, by the limit they met.", "reason"),
 		pool:       describe("frame_pool_bytes", "Memory for frames: in use, or kept for the next.", "use"),
@@ -54,7 +60,8 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	c.serving.describe(out)
 	c.tap.describe(out)
 	for _, d := range []*prometheus.Desc{c.build, c.cameras, c.viewers, c.requests, c.sent, c.frames,
-		c.received, c.lost, c.reordered, c.dropped, c.reconnects, c.ringBytes, c.drops, c.discards, c.hlsDrops, c.refused, c.pool} {
+		c.received, c.lost, c.reordered, c.dropped, c.reconnects, c.ringBytes, c.drops, c.discards, c.hlsDrops, c.refused, c.pool,
+		c.held, c.segments, c.restarts, c.live, c.parts} {
 		out <- d
 	}
 	c.players.describe(out)
@@ -108,7 +115,24 @@ func (c *collector) collectCamera(out chan<- prometheus.Metric, each Camera) {
 		for reason, n := range source.HLSDrops {
 			counter(c.hlsDrops, n, each.ID, source.Name, reason)
 		}
+		c.collectHLS(out, each.ID, source.Name, source.HLS)
 		c.collectDrops(out, each.ID, source)
+	}
+}
+
+func (c *collector) collectHLS(out chan<- prometheus.Metric, id, source string, h HLS) {
+	live := 0.0
+	if h.Live {
+		live = 1
+	}
+	for d, value := range map[*prometheus.Desc]float64{c.held: float64(h.HeldBytes), c.live: live} {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, id, source)
+	}
+	for d, n := range map[*prometheus.Desc]uint64{c.segments: h.Segments, c.parts: h.Parts} {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), id, source)
+	}
+	for playlist, n := range map[string]uint64{"index": h.Restarts, "live": h.LiveRestarts} {
+		out <- prometheus.MustNewConstMetric(c.restarts, prometheus.CounterValue, float64(n), id, source, playlist)
 	}
 }
 

@@ -49,6 +49,17 @@ type Source struct {
 	Drops       []Drop            // by consumers that were too slow
 	Discards    map[string]uint64 // what came and was not handed on, by reason
 	HLSDrops    map[string]uint64 // frames that became part of no segment, by reason
+	HLS         HLS
+}
+
+// HLS is what is made of a source.
+type HLS struct {
+	HeldBytes    int64 // of media that it keeps from being freed
+	Segments     uint64
+	Restarts     uint64 // of the playlist of whole segments, with a longer target duration
+	Live         bool   // low latency is being made
+	Parts        uint64
+	LiveRestarts uint64 // of the playlist with parts
 }
 
 // Drop is how many frames one subscriber lost for one reason.
