@@ -20,7 +20,8 @@ backend drover {
 }
 
 sub vcl_recv {
-  # Drover has no login yet: ask for one here, or let in media alone.
+  # Drover has no login yet: ask for one here, or let in media alone. Its API answers
+  # by names that it knows: set http.allowed_hosts there to those that this server has.
   if (req.method != "GET" && req.method != "HEAD") {
     return (pass);
   }

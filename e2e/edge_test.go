@@ -5,6 +5,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -282,6 +283,25 @@ func TestNginxLetsInByGoodLinksOnly(t *testing.T) {
 	if a, err := e.do("POST", token+"/hls/door/cmcd", strings.NewReader("e=t,ts=1,sid=\"a\",sta=p\n"), "application/cmcd"); err != nil || a.status != http.StatusNoContent {
 		t.Errorf("a player's report: %d, %v", a.status, err)
 	}
+	// Asked by a public name, of which Drover's API was told nothing, it looks at a link
+	// once for all the same.
+	before = e.counter(doorRequests)
+	for range 5 {
+		if a := e.ask(second.Playlist, "cameras.example.org", "player"); a.status != http.StatusOK || string(a.body) != media+"\n" {
+			t.Errorf("by another name: %d %s", a.status, a.body)
+		}
+	}
+	if n := e.counter(doorRequests) - before; n > 1 {
+		t.Errorf("%d requests by another name reached Drover", n)
+	}
+	// A viewer too many learns that, and when to come back.
+	small := e.share(`{"camera":"door","max_viewers":1}`)
+	if a := e.behind.ask(small.Playlist, "localhost", "the one viewer"); a.status != http.StatusOK {
+		t.Fatalf("the one viewer: %d %s", a.status, a.body)
+	}
+	if a := e.ask(small.Playlist, "localhost", "another"); a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" || !strings.Contains(string(a.body), "/problems/share-full") {
+		t.Errorf("a viewer too many: %d %v %s", a.status, a.header, a.body)
+	}
 	// Taken back, a link is over when what nginx keeps of it is: after 10 seconds.
 	if a, err := e.do("DELETE", "/api/v1/shares/"+first.ID, nil, ""); err != nil || a.status != http.StatusNoContent {
 		t.Fatalf("%d, %v", a.status, err)
@@ -294,4 +314,35 @@ func TestNginxLetsInByGoodLinksOnly(t *testing.T) {
 		return err
 	})
 	expect(second.Playlist, http.StatusOK)
+}
+
+// ask asks by a name of the host, as some player.
+func (s *server) ask(path, host, agent string) answer {
+	s.t.Helper()
+	request, err := http.NewRequest(http.MethodGet, s.url(path), nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	request.Host = host
+	request.Header.Set("User-Agent", agent)
+	response, err := client().Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return answer{response.StatusCode, response.Header, body}
+}
+
+func TestALinkThatCannotBeCheckedIsNoFailureOfNginx(t *testing.T) {
+	t.Parallel()
+	e := newNginx(t, newWatchedServer(t))
+	given := e.share(`{"camera":"door"}`)
+	e.behind.stop()
+	if a := e.ask(given.Playlist, "localhost", "player"); a.status != http.StatusBadGateway {
+		t.Errorf("with Drover away: %d %s", a.status, a.body)
+	}
 }
