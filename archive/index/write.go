@@ -229,28 +229,42 @@ func (x *Index) Recover(ctx context.Context, f File) error {
 	return x.db.Write(ctx, "recover a file", func(ctx context.Context, tx *sql.Tx) error { return finish(ctx, tx, &f) })
 }
 
-// Restore puts a finished file that was found on disk into an index that does not
-// have it. Its numbers are those that it says itself.
-func (x *Index) Restore(ctx context.Context, f File) error {
+// Restore puts finished files that were found on disk into an index that does not have
+// them, in one transaction. Their numbers are those that they say themselves.
+func (x *Index) Restore(ctx context.Context, files ...File) error {
+	err := x.db.Write(ctx, "restore files", func(ctx context.Context, tx *sql.Tx) error {
+		for i := range files {
+			if err := restore(ctx, tx, files[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for i := range files {
+		if i == 0 || files[i].Stream != files[i-1].Stream {
+			x.reshaped(files[i].Stream)
+		}
+	}
+	return err
+}
+
+func restore(ctx context.Context, tx *sql.Tx, f File) error {
 	found := f.Fragments
-	f.Fragments, f.Bytes, f.Duration, f.Span = nil, f.Header, 0, 0
+	f.Fragments, f.Bytes, f.Duration, f.Span = make([]layout.Fragment, 0, len(found)), f.Header, 0, 0
 	for _, fragment := range found {
 		f.add(fragment, [2]int64{})
 	}
-	defer x.reshaped(f.Stream)
-	return x.db.Write(ctx, "restore a file", func(ctx context.Context, tx *sql.Tx) error {
-		format, err := formatID(ctx, tx, f.Format)
-		if err != nil {
-			return err
-		}
-		if err := insertFile(ctx, tx, &f, format, 0, nil); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, "UPDATE streams SET next_number = max(next_number, ?) WHERE id = ?", f.Number+1, f.Stream); err != nil {
-			return err
-		}
-		return finish(ctx, tx, &f)
-	})
+	format, err := formatID(ctx, tx, f.Format)
+	if err != nil {
+		return err
+	}
+	if err := insertFile(ctx, tx, &f, format, 0, nil); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE streams SET next_number = max(next_number, ?) WHERE id = ?", f.Number+1, f.Stream); err != nil {
+		return err
+	}
+	return finish(ctx, tx, &f)
 }
 
 // write is db.Write for what readers of one stream will see.

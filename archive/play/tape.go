@@ -172,10 +172,9 @@ const skipTargets = 6
 // than those of the one before.
 func (t *tape) render() bool {
 	all := t.join()
-	longest, total := time.Duration(0), 0
-	for i, r := range all {
+	longest := time.Duration(0)
+	for _, r := range all {
 		longest = max(longest, r.longest)
-		total += r.entries + t.joints[i].gaps
 	}
 	t.target = max(t.target, targetOf(longest))
 	head := &m3u8.Head{
@@ -188,11 +187,8 @@ func (t *tape) render() bool {
 	if t.shift == 0 {
 		head.Type = m3u8.TypeEvent
 	}
-	until := skipTargets * time.Duration(t.target) * time.Second
-	tail, skipped := tailOf(all, t.joints, until)
-	if skipped > 0 {
-		head.CanSkipUntil = until
-	}
+	head.CanSkipUntil = skipTargets * time.Duration(t.target) * time.Second
+	tail, skipped := tailOf(all, t.joints, head.CanSkipUntil)
 	top := m3u8.AppendHead(nil, head)
 	tag := newTag()
 	for i, r := range all {
