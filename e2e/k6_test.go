@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -62,7 +63,14 @@ func TestTheK6ScriptsRunAgainstALiveServer(t *testing.T) {
 	rack := rtsptest.Start(t, rtsptest.CameraConfig{Path: "door", AAC: true})
 	s := newServer(t, "")
 	s.addCamera("door", rack.Camera("door").URL())
+	if a, err := s.do("PATCH", "/api/v1/cameras/door", strings.NewReader(`{"record":{"mode":"continuous"}}`), "application/json"); err != nil || a.status != http.StatusOK {
+		t.Fatalf("PATCH: %+v, %v", a, err)
+	}
 	waitForIndex(s, "door")
+	s.await("something to be recorded", func() error {
+		_, err := s.tryGet("/archive/door/index.m3u8")
+		return err
+	})
 	base := "BASE=http://" + s.address
 	prefix := "PREFIX=" + strings.TrimSuffix(s.share(`{"camera":"door"}`).Playlist, "/hls/door/index.m3u8")
 	for _, test := range []struct {
@@ -73,6 +81,7 @@ func TestTheK6ScriptsRunAgainstALiveServer(t *testing.T) {
 		{"herd.js", []string{"VIEWERS=4", "DURATION=2s"}, map[string]float64{"herd_segments": 8}},
 		{"viewers.js", []string{"VIEWERS=3", "RAMP=1s", "DURATION=12s", "SESSION=10", prefix}, map[string]float64{"viewer_segments": 15, "viewer_sessions": 3}},
 		{"llhls.js", []string{"VIEWERS=3", "DURATION=4s", prefix}, map[string]float64{"ll_parts": 15}},
+		{"archive.js", []string{"VIEWERS=2", "DURATION=4s", "SEEKS=2"}, map[string]float64{"archive_visits": 2, "archive_seeks": 4}},
 		{"api.js", []string{"READERS=2", "WRITERS=1", "DURATION=2s"}, map[string]float64{"api_rounds": 4}},
 	} {
 		t.Run(strings.TrimSuffix(test.script, ".js"), func(t *testing.T) {
@@ -104,6 +113,7 @@ func TestTheK6ScriptsFailWhereTheServerDoes(t *testing.T) {
 		"herd.js":    {"CAMERA=none", "VIEWERS=1", "DURATION=6s"},
 		"viewers.js": {"CAMERA=none", "VIEWERS=1", "RAMP=100ms", "DURATION=6s"},
 		"llhls.js":   {"CAMERA=none", "VIEWERS=1", "DURATION=6s"},
+		"archive.js": {"CAMERA=none", "VIEWERS=1", "DURATION=2s"},
 		"api.js":     {"READERS=1", "WRITERS=1", "DURATION=6s"},
 	} {
 		t.Run(strings.TrimSuffix(script, ".js"), func(t *testing.T) {

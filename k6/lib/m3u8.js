@@ -2,13 +2,15 @@
 
 /**
  * @typedef {{ uri: string, duration: number, independent: boolean }} Part
- * @typedef {{ uri: string, sequence: number, duration: number, startedMs: number | null, parts: Part[] }} Segment
+ * @typedef {{ offset: number, length: number }} ByteRange
+ * @typedef {{ uri: string, range: ByteRange | null, sequence: number, duration: number, startedMs: number | null, parts: Part[] }} Segment
  *   startedMs is its EXT-X-PROGRAM-DATE-TIME, written or counted on from the one before.
  * @typedef {{
  *   variants: string[],
  *   target: number,
  *   sequence: number,
  *   map: string | null,
+ *   mapRange: ByteRange | null,
  *   segments: Segment[],
  *   open: Segment | null,
  *   partTarget: number,
@@ -28,7 +30,7 @@ export function parsePlaylist(text, url) {
   if (!text.startsWith('#EXTM3U')) throw new Error(`not a playlist: ${url}`)
   /** @type {Playlist} */
   const playlist = {
-    variants: [], target: 0, sequence: 0, map: null, segments: [], open: null, partTarget: 0, hint: null, canBlock: false,
+    variants: [], target: 0, sequence: 0, map: null, mapRange: null, segments: [], open: null, partTarget: 0, hint: null, canBlock: false,
   }
   let sequence = 0
   let duration = 0
@@ -37,6 +39,9 @@ export function parsePlaylist(text, url) {
   let clockMs = null
   /** @type {Part[]} */
   let parts = []
+  /** @type {ByteRange | null} */
+  let range = null
+  let rangeEnd = 0
   for (const raw of text.split('\n')) {
     const line = raw.trim()
     const [tag = '', rest = ''] = cut(line, ':')
@@ -48,7 +53,8 @@ export function parsePlaylist(text, url) {
         isVariant = false
         continue
       }
-      playlist.segments.push({ uri, sequence, duration, startedMs: clockMs, parts })
+      playlist.segments.push({ uri, range, sequence, duration, startedMs: clockMs, parts })
+      range = null
       sequence++
       if (clockMs !== null) clockMs += duration * 1000
       parts = []
@@ -67,12 +73,17 @@ export function parsePlaylist(text, url) {
         break
       case '#EXT-X-MAP':
         playlist.map = resolve(url, attribute(rest, 'URI'))
+        playlist.mapRange = byteRange(attribute(rest, 'BYTERANGE'), 0)
         break
       case '#EXT-X-PROGRAM-DATE-TIME':
         clockMs = Date.parse(rest)
         break
       case '#EXTINF':
         duration = Number.parseFloat(rest)
+        break
+      case '#EXT-X-BYTERANGE':
+        range = byteRange(rest, rangeEnd)
+        rangeEnd = range ? range.offset + range.length : 0
         break
       case '#EXT-X-SERVER-CONTROL':
         playlist.canBlock = attribute(rest, 'CAN-BLOCK-RELOAD') === 'YES'
@@ -92,7 +103,7 @@ export function parsePlaylist(text, url) {
         break
     }
   }
-  if (parts.length > 0) playlist.open = { uri: '', sequence, duration: 0, startedMs: clockMs, parts }
+  if (parts.length > 0) playlist.open = { uri: '', range: null, sequence, duration: 0, startedMs: clockMs, parts }
   return playlist
 }
 
@@ -104,6 +115,18 @@ export function parsePlaylist(text, url) {
 function attribute(list, name) {
   const match = new RegExp(`(?:^|,)${name}=(?:"([^"]*)"|([^,]*))`).exec(list)
   return match ? match[1] ?? match[2] ?? '' : ''
+}
+
+/**
+ * Reads LENGTH[@OFFSET] (RFC 8216bis 4.4.4.2); null where there is none.
+ * @param {string} text
+ * @param {number} next where it begins if it does not say so
+ * @returns {ByteRange | null}
+ */
+function byteRange(text, next) {
+  if (text === '') return null
+  const [length = '', offset = ''] = cut(text, '@')
+  return { length: Number(length), offset: offset === '' ? next : Number(offset) }
 }
 
 /**
