@@ -326,7 +326,7 @@ func adopt(ctx context.Context, tx *sql.Tx, f *File) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if err := insertFile(ctx, tx, f, format, 0, nil); err != nil {
+	if err := insertFile(ctx, tx, f, format); err != nil {
 		return false, err
 	}
 	if _, err := tx.ExecContext(ctx, "UPDATE streams SET next_number = max(next_number, ?) WHERE id = ?", f.Number+1, f.Stream); err != nil {

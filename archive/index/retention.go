@@ -232,7 +232,7 @@ func (x *Index) Replace(ctx context.Context, old Victim, by File) error {
 		if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO doomed VALUES (?)", old.Path); err != nil {
 			return err
 		}
-		if err := insertFile(ctx, tx, &by, format, 0, nil); err != nil {
+		if err := insertFile(ctx, tx, &by, format); err != nil {
 			return err
 		}
 		return finish(ctx, tx, &by)

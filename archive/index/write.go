@@ -65,7 +65,7 @@ func (x *Index) begin(ctx context.Context, tx *sql.Tx, f *File) error {
 		f.Discontinuity++
 	}
 	f.Open = true
-	return insertFile(ctx, tx, f, format, 0, nil)
+	return insertFile(ctx, tx, f, format)
 }
 
 // after returns the sequences of the segment that follows a file's last.
@@ -96,17 +96,26 @@ func formatID(ctx context.Context, tx *sql.Tx, f Format) (int64, error) {
 	return id, nil
 }
 
-func insertFile(ctx context.Context, tx *sql.Tx, f *File, format int64, state int, table []byte) error {
-	if table == nil {
-		table = []byte{}
-	}
-	_, err := tx.ExecContext(ctx, `
-		INSERT OR REPLACE INTO files (stream, number, state, places, thinned, start, span, duration, init, header, bytes, run, epoch,
-			sequence, discontinuity, format, frames, other_frames, fragments)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		f.Stream, f.Number, state, Here, f.Thinned, f.Start.UnixMicro(), f.Span.Microseconds(), f.Duration, f.Init, f.Header, f.Bytes, f.Run, f.Epoch,
-		f.Sequence, f.Discontinuity, format, f.Frames[0], f.Frames[1], table)
-	if err != nil {
+// States of files.
+const (
+	stateOpen     = 0
+	stateFinished = 1
+)
+
+const insertFileRow = `
+	INSERT OR REPLACE INTO files (stream, number, state, places, thinned, start, span, duration, init, header, bytes, run, epoch,
+		sequence, discontinuity, format, frames, other_frames, fragments)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// fileRow is what insertFileRow takes.
+func fileRow(f *File, format int64, state int, table []byte) []any {
+	return []any{f.Stream, f.Number, state, Here, f.Thinned, f.Start.UnixMicro(), f.Span.Microseconds(), f.Duration, f.Init, f.Header, f.Bytes, f.Run, f.Epoch,
+		f.Sequence, f.Discontinuity, format, f.Frames[0], f.Frames[1], table}
+}
+
+// insertFile makes the row of a file of which nothing is known yet.
+func insertFile(ctx context.Context, tx *sql.Tx, f *File, format int64) error {
+	if _, err := tx.ExecContext(ctx, insertFileRow, fileRow(f, format, stateOpen, []byte{})...); err != nil {
 		return fmt.Errorf("keep file %d of stream %d: %w", f.Number, f.Stream, err)
 	}
 	return nil
@@ -227,44 +236,6 @@ func (x *Index) Recover(ctx context.Context, f File) error {
 	f.Frames = frames
 	defer x.reshaped(f.Stream)
 	return x.db.Write(ctx, "recover a file", func(ctx context.Context, tx *sql.Tx) error { return finish(ctx, tx, &f) })
-}
-
-// Restore puts finished files that were found on disk into an index that does not have
-// them, in one transaction. Their numbers are those that they say themselves.
-func (x *Index) Restore(ctx context.Context, files ...File) error {
-	err := x.db.Write(ctx, "restore files", func(ctx context.Context, tx *sql.Tx) error {
-		for i := range files {
-			if err := restore(ctx, tx, files[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	for i := range files {
-		if i == 0 || files[i].Stream != files[i-1].Stream {
-			x.reshaped(files[i].Stream)
-		}
-	}
-	return err
-}
-
-func restore(ctx context.Context, tx *sql.Tx, f File) error {
-	found := f.Fragments
-	f.Fragments, f.Bytes, f.Duration, f.Span = make([]layout.Fragment, 0, len(found)), f.Header, 0, 0
-	for _, fragment := range found {
-		f.add(fragment, [2]int64{})
-	}
-	format, err := formatID(ctx, tx, f.Format)
-	if err != nil {
-		return err
-	}
-	if err := insertFile(ctx, tx, &f, format, 0, nil); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, "UPDATE streams SET next_number = max(next_number, ?) WHERE id = ?", f.Number+1, f.Stream); err != nil {
-		return err
-	}
-	return finish(ctx, tx, &f)
 }
 
 // write is db.Write for what readers of one stream will see.
