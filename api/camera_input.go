@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/config"
@@ -66,9 +67,26 @@ type SourceFields struct {
 
 // RecordFields says when a camera is recorded.
 type RecordFields struct {
-	Mode     *string `json:"mode,omitempty" enum:"off,continuous,event"`
-	MaxAge   *string `json:"max_age,omitempty" maxLength:"32" example:"30d" doc:"Empty for no limit"`
-	MaxBytes *int64  `json:"max_bytes,omitempty" minimum:"0" doc:"0 for no limit"`
+	Mode     *string         `json:"mode,omitempty" enum:"off,continuous,event,schedule"`
+	MaxAge   *string         `json:"max_age,omitempty" maxLength:"32" example:"30d" doc:"Empty for no limit"`
+	MaxBytes *int64          `json:"max_bytes,omitempty" minimum:"0" doc:"0 for no limit"`
+	Sources  *[]string       `json:"sources,omitempty" maxItems:"8" doc:"Names of the sources that are recorded; empty for the first"`
+	PreRoll  *string         `json:"pre_roll,omitempty" maxLength:"32" example:"10s" doc:"Of mode event: how much is kept before one; empty for 10s"`
+	PostRoll *string         `json:"post_roll,omitempty" maxLength:"32" example:"30s" doc:"Of mode event: how much is kept after one; empty for 30s"`
+	Schedule *ScheduleFields `json:"schedule,omitempty"`
+	Thin     *ThinFields     `json:"thin,omitempty"`
+}
+
+// ScheduleFields are the hours of mode schedule.
+type ScheduleFields struct {
+	Zone  *string   `json:"zone,omitempty" maxLength:"64" example:"Europe/Berlin" doc:"Time zone of the spans; empty for UTC"`
+	Spans *[]string `json:"spans,omitempty" maxItems:"50" doc:"Days and hours, as mon-fri 08:00-18:00, sat,sun 22:00-06:00 or daily 00:00-24:00"`
+}
+
+// ThinFields say what is left of recordings after a while.
+type ThinFields struct {
+	After *string `json:"after,omitempty" maxLength:"32" example:"7d" doc:"Empty to keep all"`
+	Keep  *string `json:"keep,omitempty" enum:"keyframes,sub" doc:"keyframes: only these, of all sources. sub: all recorded sources but the first"`
 }
 
 // NewCamera is the body of a POST.
@@ -222,17 +240,45 @@ func (f RecordFields) apply(record *camera.RecordSpec) error {
 		record.Mode = camera.RecordMode(*f.Mode)
 	}
 	set(&record.MaxBytes, f.MaxBytes)
-	switch {
-	case f.MaxAge == nil:
-	case *f.MaxAge == "":
-		record.MaxAge = 0
-	default:
-		age, err := config.ParseDuration(*f.MaxAge)
-		if err != nil {
-			return invalid("record.max_age", "%v", err)
-		}
-		record.MaxAge = age
+	set(&record.Sources, f.Sources)
+	if s := f.Schedule; s != nil {
+		set(&record.Schedule.Zone, s.Zone)
+		set(&record.Schedule.Spans, s.Spans)
 	}
+	times := []timeField{{"max_age", f.MaxAge, &record.MaxAge}, {"pre_roll", f.PreRoll, &record.PreRoll}, {"post_roll", f.PostRoll, &record.PostRoll}}
+	if t := f.Thin; t != nil {
+		times = append(times, timeField{"thin.after", t.After, &record.Thin.After})
+		if t.Keep != nil {
+			record.Thin.Keep = camera.ThinKeep(*t.Keep)
+		}
+	}
+	for _, field := range times {
+		if err := field.apply(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A timeField is a time of recordings, where it is said; empty for none.
+type timeField struct {
+	name string
+	said *string
+	into *time.Duration
+}
+
+func (f timeField) apply() error {
+	if f.said == nil || *f.said == "" {
+		if f.said != nil {
+			*f.into = 0
+		}
+		return nil
+	}
+	d, err := config.ParseDuration(*f.said)
+	if err != nil {
+		return invalid("record."+f.name, "%v", err)
+	}
+	*f.into = d
 	return nil
 }
 

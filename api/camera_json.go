@@ -66,9 +66,49 @@ type TLS struct {
 
 // Record says when a camera is recorded.
 type Record struct {
-	Mode     string `json:"mode" enum:"off,continuous,event" doc:"Kept for a version that records: this one does not yet"`
-	MaxAge   string `json:"max_age" example:"30d" doc:"How long recordings are kept; empty for no limit"`
-	MaxBytes int64  `json:"max_bytes" doc:"How many bytes of recordings are kept; 0 for no limit"`
+	Mode     string         `json:"mode" enum:"off,continuous,event,schedule"`
+	MaxAge   string         `json:"max_age" example:"30d" doc:"How long recordings are kept; empty for no limit"`
+	MaxBytes int64          `json:"max_bytes" doc:"How many bytes of recordings are kept; 0 for no limit"`
+	Sources  []string       `json:"sources" nullable:"false" doc:"Names of the sources that are recorded; empty for the first"`
+	PreRoll  string         `json:"pre_roll" example:"10s" doc:"Of mode event: how much is kept before one; empty for 10s"`
+	PostRoll string         `json:"post_roll" example:"30s" doc:"Of mode event: how much is kept after one; empty for 30s"`
+	Schedule RecordSchedule `json:"schedule"`
+	Thin     Thin           `json:"thin"`
+}
+
+// RecordSchedule is the hours of mode schedule.
+type RecordSchedule struct {
+	Zone  string   `json:"zone" example:"Europe/Berlin" doc:"Time zone of the spans; empty for UTC"`
+	Spans []string `json:"spans" nullable:"false"`
+}
+
+// Thin says what is left of recordings after a while.
+type Thin struct {
+	After string `json:"after" example:"7d" doc:"Empty: all is kept"`
+	Keep  string `json:"keep" doc:"keyframes, sub, or empty where all is kept"`
+}
+
+func recordOf(r *camera.RecordSpec) Record {
+	return Record{
+		Mode: string(r.Mode), MaxAge: timeOf(r.MaxAge), MaxBytes: r.MaxBytes, Sources: list(r.Sources), PreRoll: timeOf(r.PreRoll), PostRoll: timeOf(r.PostRoll),
+		Schedule: RecordSchedule{Zone: r.Schedule.Zone, Spans: list(r.Schedule.Spans)}, Thin: Thin{After: timeOf(r.Thin.After), Keep: string(r.Thin.Keep)},
+	}
+}
+
+// timeOf writes a time; "" for none.
+func timeOf(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return config.FormatDuration(d)
+}
+
+// list is never null in JSON.
+func list(words []string) []string {
+	if words == nil {
+		return []string{}
+	}
+	return words
 }
 
 // Status is how a camera is doing.
@@ -78,7 +118,7 @@ type Status struct {
 	Error     string         `json:"error" doc:"Why it is not live; empty while it is"`
 	Sources   []SourceStatus `json:"sources" nullable:"false"`
 	Viewers   int            `json:"viewers"`
-	Recording bool           `json:"recording"`
+	Recording bool           `json:"recording" doc:"Footage of it is being written now"`
 }
 
 // SourceStatus is how one source is doing.
@@ -122,15 +162,12 @@ func (rs *routes) cameraOf(v camera.View) Camera {
 	spec := v.Spec
 	c := Camera{
 		ID: spec.ID, Name: spec.Name, Enabled: spec.Enabled, OnDemand: spec.OnDemand,
-		Record:   Record{Mode: string(spec.Record.Mode), MaxBytes: spec.Record.MaxBytes},
+		Record:   recordOf(&spec.Record),
 		Sources:  make([]Source, len(spec.Sources)),
 		Labels:   spec.Labels,
 		Origin:   string(spec.Origin),
 		ReadOnly: spec.Origin == camera.OriginFile,
 		Status:   statusOf(v.Status),
-	}
-	if spec.Record.MaxAge > 0 {
-		c.Record.MaxAge = config.FormatDuration(spec.Record.MaxAge)
 	}
 	if c.Labels == nil {
 		c.Labels = map[string]string{}
@@ -141,6 +178,7 @@ func (rs *routes) cameraOf(v camera.View) Camera {
 			TLS: TLS{Verify: string(s.TLS.Verify), Fingerprint: s.TLS.Fingerprint}}
 	}
 	c.Status.Viewers = rs.options.Viewers(spec.ID)
+	c.Status.Recording = rs.options.Recording != nil && rs.options.Recording(spec.ID)
 	return c
 }
 

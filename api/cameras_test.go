@@ -78,7 +78,7 @@ func TestACameraIsShownAsTheContractSays(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(`{
 		"id": "door", "name": "", "enabled": true, "on_demand": false, "labels": {}, "origin": "api", "read_only": false,
-		"record": {"mode": "off", "max_age": "36h", "max_bytes": 0},
+		"record": {"mode": "off", "max_age": "36h", "max_bytes": 0, "sources": [], "pre_roll": "", "post_roll": "", "schedule": {"zone": "", "spans": []}, "thin": {"after": "", "keep": ""}},
 		"sources": [{"name": "main", "url": "rtsp://h/x", "fallback_url": "", "username": "u", "has_password": true, "transport": "auto",
 			"tls": {"verify": "system", "fingerprint": ""}}],
 		"status": {"state": "live", "since": "2023-11-14T22:13:20.001Z", "error": "", "viewers": 7, "recording": false,
@@ -120,6 +120,14 @@ func TestAPatchChangesOnlyWhatItNames(t *testing.T) {
 		{`{"on_demand":true}`, func(s *camera.Spec) { s.OnDemand = true }},
 		{`{"labels":{"b":"2"}}`, func(s *camera.Spec) { s.Labels = map[string]string{"b": "2"} }},
 		{`{"record":{"max_bytes":5}}`, func(s *camera.Spec) { s.Record.MaxBytes = 5 }},
+		{`{"record":{"mode":"schedule","schedule":{"zone":"Europe/Berlin","spans":["mon-fri 08:00-18:00"]}}}`, func(s *camera.Spec) {
+			s.Record.Mode = camera.RecordSchedule
+			s.Record.Schedule = camera.Schedule{Zone: "Europe/Berlin", Spans: []string{"mon-fri 08:00-18:00"}}
+		}},
+		{`{"record":{"pre_roll":"5s","post_roll":"1m","sources":["main"],"thin":{"after":"7d","keep":"keyframes"}}}`, func(s *camera.Spec) {
+			s.Record.PreRoll, s.Record.PostRoll, s.Record.Sources = 5*time.Second, time.Minute, []string{"main"}
+			s.Record.Thin = camera.ThinSpec{After: 7 * 24 * time.Hour, Keep: camera.ThinKeyframes}
+		}},
 		{`{"record":{"max_age":""}}`, func(s *camera.Spec) { s.Record.MaxAge = 0 }},
 		{`{"transport":"udp"}`, func(s *camera.Spec) { s.Sources[0].Transport = camera.TransportUDP }},
 		{`{"tls":{"fingerprint":"` + strings.Repeat("AB", 32) + `"}}`, func(s *camera.Spec) {
@@ -233,6 +241,8 @@ func TestBadBodiesAreRefusedWithTheFieldNamed(t *testing.T) {
 		"an unknown trust":          {`{"id":"a",` + valid + `,"tls":{"verify":"maybe"}}`, problemInvalid, "tls.verify"},
 		"a short fingerprint":       {`{"id":"a",` + valid + `,"tls":{"fingerprint":"ab"}}`, problemInvalid, "tls.fingerprint"},
 		"an unknown mode":           {`{"id":"a",` + valid + `,"record":{"mode":"always"}}`, problemInvalid, "record.mode"},
+		"an hour of nonsense":       {`{"id":"a",` + valid + `,"record":{"schedule":{"spans":["mon"]}}}`, problemInvalid, "record.schedule.spans[0]"},
+		"a roll without unit":       {`{"id":"a",` + valid + `,"record":{"pre_roll":"30"}}`, problemInvalid, "record.pre_roll"},
 		"an age without unit":       {`{"id":"a",` + valid + `,"record":{"max_age":"30"}}`, problemInvalid, "record.max_age"},
 		"a negative age":            {`{"id":"a",` + valid + `,"record":{"max_age":"-5s"}}`, problemInvalid, "record.max_age"},
 		"negative bytes":            {`{"id":"a",` + valid + `,"record":{"max_bytes":-1}}`, problemInvalid, "record.max_bytes"},

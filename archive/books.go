@@ -6,6 +6,7 @@ import (
 
 	"github.com/drover-video/drover/archive/disk"
 	"github.com/drover-video/drover/archive/index"
+	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/event"
 )
 
@@ -30,6 +31,7 @@ func (r *Recorder) keepBooks(ctx context.Context) error {
 		}
 		r.decideAll()
 		r.writeDown(ctx)
+		r.keepHappenings(ctx)
 		if now := r.now(); now.Sub(alive) >= aliveInterval || now.Before(alive) {
 			if err := r.index.Alive(ctx, now); err == nil {
 				alive = now
@@ -46,8 +48,9 @@ func (r *Recorder) decideAll() {
 	now := r.now()
 	for key, s := range r.sources {
 		p := r.policies[key.camera]
-		if s.isWanted() != p.wants(key.source, now) {
-			s.decide(p, now)
+		until := r.until(key.camera)
+		if s.isWanted() != p.wants(key.source, now, until) {
+			s.decide(p, now, until)
 		}
 	}
 }
@@ -58,7 +61,7 @@ func (r *Recorder) wantAll(now time.Time) {
 	var wanted []string
 	for id, p := range r.policies {
 		for _, name := range p.sources {
-			if p.wants(name, now) {
+			if p.wants(name, now, r.until(id)) || p.record.Mode == camera.RecordEvent {
 				wanted = append(wanted, id)
 				break
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/drover-video/drover/archive/disk"
 	"github.com/drover-video/drover/core/event"
+	"github.com/drover-video/drover/core/ring"
 )
 
 // Options of a recorder. Dir is needed.
@@ -17,6 +18,8 @@ type Options struct {
 	WriteBuffer  int64         // most bytes that wait to be written; default disk.DefaultBuffer
 	SyncInterval time.Duration // default disk.DefaultSyncInterval
 	StopTimeout  time.Duration // for a disk that hangs when Drover stops; default disk.DefaultStopTimeout
+
+	RingSpan time.Duration // how far back rings reach; default ring.DefaultMaxDuration
 
 	Log   *slog.Logger
 	Now   func() time.Time
@@ -31,6 +34,7 @@ func (o *Options) fill() error {
 	if o.Dir == "" {
 		return errors.New("archive: Dir is needed")
 	}
+	o.RingSpan = cmp.Or(o.RingSpan, ring.DefaultMaxDuration)
 	o.SyncInterval = cmp.Or(o.SyncInterval, disk.DefaultSyncInterval)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

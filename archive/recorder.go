@@ -27,9 +27,11 @@ type Recorder struct {
 	policies map[string]*policy // by camera
 	sources  map[sourceKey]*source
 	ledgers  map[sourceKey]*ledger
-	closed   bool
-	hangs    bool           // the disk hung when Run ended
-	running  sync.WaitGroup // of sources
+	// By camera, in the order in which they were told.
+	happenings map[string][]*happening
+	closed     bool
+	hangs      bool           // the disk hung when Run ended
+	running    sync.WaitGroup // of sources
 }
 
 type sourceKey struct{ camera, source string }
@@ -46,7 +48,7 @@ func Open(ctx context.Context, o Options) (*Recorder, error) {
 	}
 	r := &Recorder{
 		options: o, index: x, run: o.Now().UnixMilli(),
-		policies: map[string]*policy{}, sources: map[sourceKey]*source{}, ledgers: map[sourceKey]*ledger{},
+		policies: map[string]*policy{}, sources: map[sourceKey]*source{}, ledgers: map[sourceKey]*ledger{}, happenings: map[string][]*happening{},
 	}
 	if r.writer, err = disk.New(disk.Options{
 		FS: o.FS, Index: x, Log: o.Log, Now: o.Now, Buffer: o.WriteBuffer, SyncInterval: o.SyncInterval, StopTimeout: o.StopTimeout,
@@ -84,6 +86,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 		return nil
 	}
 	r.writeDown(context.WithoutCancel(ctx))
+	r.keepHappenings(context.WithoutCancel(ctx))
 	return err
 }
 
@@ -109,6 +112,18 @@ func (r *Recorder) Close() error {
 	return r.index.Close()
 }
 
+// Recording reports whether footage of a camera is being recorded now.
+func (r *Recorder) Recording(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for key, s := range r.sources {
+		if key.camera == id && s.isRecording() {
+			return true
+		}
+	}
+	return false
+}
+
 // Coverage returns how much of the time that a source should have been recorded it
 // was, since Drover started, from 0 to 1; false where there was no such time.
 func (r *Recorder) Coverage(id, name string) (float64, bool) {
@@ -123,13 +138,13 @@ func (r *Recorder) Coverage(id, name string) (float64, bool) {
 
 // SetSpec tells what a camera's recordings should be like from now on.
 func (r *Recorder) SetSpec(spec camera.Spec) {
-	p := newPolicy(spec)
+	p := newPolicy(spec, r.options.RingSpan, r.options.Log)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.policies[spec.ID] = p
 	for key, s := range r.sources {
 		if key.camera == spec.ID {
-			s.decide(p, r.options.Now())
+			s.decide(p, r.options.Now(), r.until(spec.ID))
 		}
 	}
 }
@@ -139,6 +154,7 @@ func (r *Recorder) Removed(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.policies, id)
+	delete(r.happenings, id)
 	for key, l := range r.ledgers {
 		if key.camera == id {
 			l.absent(index.CauseRequest, "the camera was removed", r.options.Now())
@@ -160,7 +176,7 @@ func (r *Recorder) Attach(id, name string, frames *ring.Ring) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := newSource(r, key, frames, r.ledger(key), cancel)
 	r.sources[key] = s
-	s.decide(r.policies[id], r.options.Now())
+	s.decide(r.policies[id], r.options.Now(), r.until(id))
 	r.running.Go(func() {
 		defer close(s.done)
 		s.run(ctx)
@@ -198,7 +214,7 @@ func (r *Recorder) Detach(id, name string) {
 	if r.closed {
 		return // it is Drover that stops, and no camera that is switched off
 	}
-	if l := r.ledgers[key]; r.policies[id].wants(name, r.options.Now()) {
+	if l := r.ledgers[key]; r.policies[id].wants(name, r.options.Now(), r.until(id)) {
 		l.absent(index.CauseCameraOff, "the camera is switched off", r.options.Now())
 	}
 }

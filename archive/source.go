@@ -26,6 +26,7 @@ type source struct {
 	done     chan struct{}
 	drops    dropCounters
 	frames   atomic.Uint64 // taken from the ring
+	seq      uint64        // of the newest frame taken. Owned by the goroutine
 
 	wake chan struct{} // wanted has changed
 	away chan struct{} // the camera is gone
@@ -33,6 +34,7 @@ type source struct {
 	mu     sync.Mutex
 	wanted bool
 	why    string // it is not
+	back   bool   // recording begins with all that the ring holds
 	state  camera.Change
 }
 
@@ -45,10 +47,10 @@ func newSource(r *Recorder, key sourceKey, frames *ring.Ring, l *ledger, cancel 
 }
 
 // decide says whether the stream is to be recorded from now on.
-func (s *source) decide(p *policy, now time.Time) {
+func (s *source) decide(p *policy, now, until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.wanted, s.why = p.wants(s.key.source, now), p.whyNot(s.key.source)
+	s.wanted, s.why, s.back = p.wants(s.key.source, now, until), p.whyNot(s.key.source), p.reachesBack()
 	s.explain(now)
 	select {
 	case s.wake <- struct{}{}:
@@ -87,6 +89,23 @@ func (s *source) explain(now time.Time) {
 	}
 }
 
+// isRecording reports whether footage comes and is wanted.
+func (s *source) isRecording() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wanted && s.state.State == camera.StateLive
+}
+
+// start returns where recording begins in the ring.
+func (s *source) start() ring.Start {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.back {
+		return ring.StartOldest
+	}
+	return ring.StartLatest
+}
+
 func (s *source) isWanted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +131,7 @@ func (s *source) run(ctx context.Context) {
 // record records until the stream is not to be recorded any more. It returns an error
 // when there is nothing to record from.
 func (s *source) record(ctx context.Context) error {
-	sub, err := s.ring.Subscribe(ring.Options{Name: "archive", Start: ring.StartLatest})
+	sub, err := s.ring.Subscribe(ring.Options{Name: "archive", Start: s.start()})
 	if err != nil {
 		return err
 	}
@@ -146,6 +165,11 @@ func (s *source) record(ctx context.Context) error {
 }
 
 func (s *source) take(c *cutter, item ring.Item) {
+	if item.Frame.Seq <= s.seq {
+		item.Frame.Release() // it was recorded before recording was off for a while
+		return
+	}
+	s.seq = item.Frame.Seq
 	s.frames.Add(1)
 	c.push(item)
 }

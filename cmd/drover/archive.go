@@ -28,7 +28,7 @@ func archiveDir(c *config.Config) string {
 func openArchive(ctx context.Context, c *config.Config, events *event.Log, want func(string), logger *slog.Logger) (*archive.Recorder, error) {
 	dir := archiveDir(c)
 	recorder, err := archive.Open(ctx, archive.Options{
-		Dir: dir, WriteBuffer: c.Archive.WriteBuffer, SyncInterval: c.Archive.SyncInterval,
+		Dir: dir, WriteBuffer: c.Archive.WriteBuffer, SyncInterval: c.Archive.SyncInterval, RingSpan: c.Ring.MaxDuration,
 		Log: logger, Now: time.Now, Event: events.Publish, Want: want,
 	})
 	switch {

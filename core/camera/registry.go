@@ -461,5 +461,7 @@ func view(spec Spec, since time.Time, pullers []*running) View {
 func (s Spec) clone() Spec {
 	s.Sources = slices.Clone(s.Sources)
 	s.Labels = maps.Clone(s.Labels)
+	s.Record.Sources = slices.Clone(s.Record.Sources)
+	s.Record.Schedule.Spans = slices.Clone(s.Record.Schedule.Spans)
 	return s
 }

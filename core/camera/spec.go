@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/drover-video/drover/core/secret"
 )
@@ -24,16 +23,6 @@ const (
 	TransportUDP       Transport = "udp"
 	TransportMulticast Transport = "multicast"
 	TransportTunnel    Transport = "tunnel" // RTSP over HTTP
-)
-
-// RecordMode says when a camera is recorded.
-type RecordMode string
-
-// The modes of recording.
-const (
-	RecordOff        RecordMode = "off"
-	RecordContinuous RecordMode = "continuous"
-	RecordEvent      RecordMode = "event"
 )
 
 // Origin says who made a camera: cameras from the file are read-only in the API.
@@ -67,14 +56,6 @@ type SourceSpec struct {
 	Password    secret.String
 	Transport   Transport
 	TLS         TLSSpec
-}
-
-// RecordSpec says when a camera is recorded and how long that is kept.
-type RecordSpec struct {
-	Mode     RecordMode
-	MaxAge   time.Duration // 0: no limit by age
-	MaxBytes int64         // 0: no limit by size
-	Sources  []string      // that are recorded, by name; none: the first
 }
 
 // Bounds of what a user may say of a camera.
@@ -137,18 +118,8 @@ func (s *Spec) Normalize() error {
 }
 
 func (s *Spec) normalizeRest() error {
-	switch s.Record.Mode {
-	case "":
-		s.Record.Mode = RecordOff
-	case RecordOff, RecordContinuous, RecordEvent:
-	default:
-		return fieldError("record.mode", "must be off, continuous or event")
-	}
-	if s.Record.MaxAge < 0 {
-		return fieldError("record.max_age", "must not be negative")
-	}
-	if s.Record.MaxBytes < 0 {
-		return fieldError("record.max_bytes", "must not be negative")
+	if err := s.Record.normalize(s.Sources); err != nil {
+		return err
 	}
 	if len(s.Labels) > MaxLabels {
 		return fieldError("labels", "a camera has at most %d labels", MaxLabels)

@@ -221,10 +221,69 @@ func (r *cameraReader) record(f entry, key string) {
 			r.set(e, fieldKey, func(v string) (err error) { r.spec.Record.MaxAge, err = ParseDuration(v); return err })
 		case "max_bytes":
 			r.set(e, fieldKey, func(v string) (err error) { r.spec.Record.MaxBytes, err = ParseSize(v); return err })
+		case "sources":
+			r.spec.Record.Sources = r.words(e, fieldKey)
+		case "pre_roll":
+			r.set(e, fieldKey, func(v string) (err error) { r.spec.Record.PreRoll, err = ParseDuration(v); return err })
+		case "post_roll":
+			r.set(e, fieldKey, func(v string) (err error) { r.spec.Record.PostRoll, err = ParseDuration(v); return err })
+		case "schedule":
+			r.schedule(e, fieldKey)
+		case "thin":
+			r.thin(e, fieldKey)
 		default:
-			r.unknown(e, fieldKey, prefixed(key, "mode", "max_age", "max_bytes"))
+			r.unknown(e, fieldKey, prefixed(key, "mode", "max_age", "max_bytes", "sources", "pre_roll", "post_roll", "schedule", "thin"))
 		}
 	}
+}
+
+func (r *cameraReader) schedule(f entry, key string) {
+	for _, e := range r.entries(f.value, key) {
+		fieldKey := join(key, shown(e.name))
+		r.lines[join("record.schedule", e.name)] = e.line
+		switch e.name {
+		case "zone":
+			r.set(e, fieldKey, func(v string) error { r.spec.Record.Schedule.Zone = v; return nil })
+		case "spans":
+			r.spec.Record.Schedule.Spans = r.words(e, fieldKey)
+		default:
+			r.unknown(e, fieldKey, prefixed(key, "zone", "spans"))
+		}
+	}
+}
+
+func (r *cameraReader) thin(f entry, key string) {
+	for _, e := range r.entries(f.value, key) {
+		fieldKey := join(key, shown(e.name))
+		r.lines[join("record.thin", e.name)] = e.line
+		switch e.name {
+		case "after":
+			r.set(e, fieldKey, func(v string) (err error) { r.spec.Record.Thin.After, err = ParseDuration(v); return err })
+		case "keep":
+			r.set(e, fieldKey, func(v string) error { r.spec.Record.Thin.Keep = camera.ThinKeep(v); return nil })
+		default:
+			r.unknown(e, fieldKey, prefixed(key, "after", "keep"))
+		}
+	}
+}
+
+// maxWords bounds a list of words.
+const maxWords = 100
+
+// words reads a list of single values.
+func (r *cameraReader) words(f entry, key string) []string {
+	if f.value.Kind != yaml.SequenceNode || len(f.value.Content) > maxWords {
+		r.problem(f.line, key, "must be a list of at most %d, for example [main, sub]", maxWords)
+		return nil
+	}
+	var words []string
+	for i, node := range f.value.Content {
+		e := entry{name: f.name, line: node.Line, value: resolve(node)}
+		if word, ok := r.scalar(e, fmt.Sprintf("%s[%d]", key, i)); ok {
+			words = append(words, word)
+		}
+	}
+	return words
 }
 
 func (r *cameraReader) labels(f entry, key string) {

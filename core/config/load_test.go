@@ -128,7 +128,15 @@ cameras:
     name: Back yard
     enabled: false
     on_demand: true
-    record: {mode: continuous, max_age: 30d, max_bytes: 500GB}
+    record:
+      mode: schedule
+      max_age: 30d
+      max_bytes: 500GB
+      sources: [main, sub]
+      pre_roll: 5s
+      post_roll: 1m
+      schedule: {zone: UTC, spans: ["mon-fri 08:00-18:00", daily 00:00-24:00]}
+      thin: {after: 7d, keep: sub}
     labels: {site: home}
     sources:
       - {name: main, url: "rtsp://cam/main", username: u, password: "a#b: c", transport: tcp}
@@ -140,7 +148,10 @@ cameras:
 	if yard.Name != "Back yard" || yard.Enabled || !yard.OnDemand || yard.Labels["site"] != "home" {
 		t.Errorf("got %+v", yard)
 	}
-	if want := (camera.RecordSpec{Mode: camera.RecordContinuous, MaxAge: 30 * day, MaxBytes: 500e9}); !reflect.DeepEqual(yard.Record, want) {
+	if want := (camera.RecordSpec{
+		Mode: camera.RecordSchedule, MaxAge: 30 * day, MaxBytes: 500e9, Sources: []string{"main", "sub"}, PreRoll: 5 * time.Second, PostRoll: time.Minute,
+		Schedule: camera.Schedule{Zone: "UTC", Spans: []string{"mon-fri 08:00-18:00", "daily 00:00-24:00"}}, Thin: camera.ThinSpec{After: 7 * day, Keep: camera.ThinSub},
+	}); !reflect.DeepEqual(yard.Record, want) {
 		t.Errorf("got %+v", yard.Record)
 	}
 	if len(yard.Sources) != 3 || yard.Sources[2].TLS.Verify != camera.TLSVerifyNone || yard.Sources[0].Password.Reveal() != "a#b: c" || yard.Sources[0].Transport != camera.TransportTCP || yard.Sources[1].Name != "sub" {

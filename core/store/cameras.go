@@ -38,12 +38,16 @@ func (s *Store) Cameras(ctx context.Context) ([]camera.Spec, error) {
 
 // AddCamera stores a new camera, or returns camera.ErrExists.
 func (s *Store) AddCamera(ctx context.Context, spec camera.Spec) error {
+	more, err := recordText(&spec.Record)
+	if err != nil {
+		return err
+	}
 	return s.db.Write(ctx, "store camera "+spec.ID, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `
-			INSERT INTO cameras (id, position, name, enabled, on_demand, record_mode, record_max_age, record_max_bytes)
-			VALUES (?, (SELECT coalesce(max(position), 0) + 1 FROM cameras), ?, ?, ?, ?, ?, ?)
+			INSERT INTO cameras (id, position, name, enabled, on_demand, record_mode, record_max_age, record_max_bytes, record_more)
+			VALUES (?, (SELECT coalesce(max(position), 0) + 1 FROM cameras), ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO NOTHING`,
-			spec.ID, spec.Name, spec.Enabled, spec.OnDemand, string(spec.Record.Mode), int64(spec.Record.MaxAge), spec.Record.MaxBytes)
+			spec.ID, spec.Name, spec.Enabled, spec.OnDemand, string(spec.Record.Mode), int64(spec.Record.MaxAge), spec.Record.MaxBytes, more)
 		if err != nil {
 			return err
 		}
@@ -57,11 +61,15 @@ func (s *Store) AddCamera(ctx context.Context, spec camera.Spec) error {
 // UpdateCamera stores a camera in place of the one of its id, or returns
 // camera.ErrNotFound.
 func (s *Store) UpdateCamera(ctx context.Context, spec camera.Spec) error {
+	more, err := recordText(&spec.Record)
+	if err != nil {
+		return err
+	}
 	return s.db.Write(ctx, "store camera "+spec.ID, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `
-			UPDATE cameras SET name = ?, enabled = ?, on_demand = ?, record_mode = ?, record_max_age = ?, record_max_bytes = ?
+			UPDATE cameras SET name = ?, enabled = ?, on_demand = ?, record_mode = ?, record_max_age = ?, record_max_bytes = ?, record_more = ?
 			WHERE id = ?`,
-			spec.Name, spec.Enabled, spec.OnDemand, string(spec.Record.Mode), int64(spec.Record.MaxAge), spec.Record.MaxBytes, spec.ID)
+			spec.Name, spec.Enabled, spec.OnDemand, string(spec.Record.Mode), int64(spec.Record.MaxAge), spec.Record.MaxBytes, more, spec.ID)
 		if err != nil {
 			return err
 		}
@@ -117,7 +125,7 @@ func writeParts(ctx context.Context, tx *sql.Tx, spec camera.Spec) error {
 
 func readCameras(ctx context.Context, tx *sql.Tx) ([]camera.Spec, error) {
 	rows, err := tx.QueryContext(ctx, `
-		SELECT id, name, enabled, on_demand, record_mode, record_max_age, record_max_bytes FROM cameras ORDER BY position`)
+		SELECT id, name, enabled, on_demand, record_mode, record_max_age, record_max_bytes, record_more FROM cameras ORDER BY position`)
 	if err != nil {
 		return nil, err
 	}
@@ -126,10 +134,14 @@ func readCameras(ctx context.Context, tx *sql.Tx) ([]camera.Spec, error) {
 	for rows.Next() {
 		spec := camera.Spec{Origin: camera.OriginAPI}
 		var maxAge int64
-		if err := rows.Scan(&spec.ID, &spec.Name, &spec.Enabled, &spec.OnDemand, &spec.Record.Mode, &maxAge, &spec.Record.MaxBytes); err != nil {
+		var more string
+		if err := rows.Scan(&spec.ID, &spec.Name, &spec.Enabled, &spec.OnDemand, &spec.Record.Mode, &maxAge, &spec.Record.MaxBytes, &more); err != nil {
 			return nil, err
 		}
 		spec.Record.MaxAge = time.Duration(maxAge)
+		if err := readRecord(&spec.Record, more); err != nil {
+			return nil, fmt.Errorf("recordings of camera %s: %w", spec.ID, err)
+		}
 		specs = append(specs, spec)
 	}
 	return specs, rows.Err()

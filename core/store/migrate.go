@@ -61,6 +61,8 @@ func migrations() []string {
 		-- A camera that gets the id of a removed one is another camera.
 		CREATE TRIGGER shares_of_removed_camera AFTER DELETE ON cameras BEGIN
 			UPDATE shares SET revoked = 1 WHERE camera = OLD.id;
-		END;`,
+		END;`, `
+		-- What else is said of recordings, as JSON.
+		ALTER TABLE cameras ADD COLUMN record_more TEXT NOT NULL DEFAULT '{}';`,
 	}
 }

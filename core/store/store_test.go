@@ -67,7 +67,10 @@ func TestCamerasComeBackAfterReopeningExactlyAsTheyWere(t *testing.T) {
 	full := spec(t, "yard", func(s *camera.Spec) {
 		s.Name = "Yard \x00 \"; DROP TABLE cameras; -- é\n"
 		s.Enabled, s.OnDemand = false, true
-		s.Record = camera.RecordSpec{Mode: camera.RecordContinuous, MaxAge: 1<<63 - 1, MaxBytes: 1<<63 - 1}
+		s.Record = camera.RecordSpec{
+			Mode: camera.RecordContinuous, MaxAge: 1<<63 - 1, MaxBytes: 1<<63 - 1, Sources: []string{"sub", "main"}, PreRoll: 3, PostRoll: 4,
+			Schedule: camera.Schedule{Zone: "UTC", Spans: []string{"mon 08:00-18:00"}}, Thin: camera.ThinSpec{After: 1<<63 - 1, Keep: camera.ThinSub},
+		}
 		s.Labels = map[string]string{"site": "home", "a b": ""}
 		s.Sources = []camera.SourceSpec{
 			{Name: "main", URL: "rtsp://h/1?a=b", Username: "u", Password: secret.New(`p@s#/:?%^!"'`), Transport: camera.TransportTCP},
