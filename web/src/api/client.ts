@@ -13,7 +13,7 @@ interface CallOptions {
   signal?: AbortSignal | undefined
 }
 
-async function call(path: string, options: CallOptions = {}): Promise<unknown> {
+export async function call(path: string, options: CallOptions = {}): Promise<unknown> {
   const timeout = AbortSignal.timeout(options.timeoutMs ?? API_TIMEOUT_MS)
   const signal = options.signal ? anySignal([options.signal, timeout]) : timeout
   const headers: Record<string, string> = { Accept: 'application/json' }
@@ -54,7 +54,7 @@ function parse(answer: string): unknown {
   }
 }
 
-function cameraPath(id: string): string {
+export function cameraPath(id: string): string {
   return `/cameras/${encodeURIComponent(id)}`
 }
 

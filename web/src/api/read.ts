@@ -1,23 +1,23 @@
-import type { Camera, GivenShare, ProbeResult, Share, Source, SourceStatus, State, Status, Track, Transport } from './types'
+import type { Camera, GivenShare, ProbeResult, RecordingStatus, RecordMode, RecordSettings, Share, Source, SourceStatus, State, Status, Track, Transport } from './types'
 
 // The API's answers are read field by field: one odd field costs that field,
 // not the page.
 
 type Fields = Record<string, unknown>
 
-function fields(value: unknown): Fields {
+export function fields(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 }
 
-function list(value: unknown): unknown[] {
+export function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-function text(value: unknown): string {
+export function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-function number(value: unknown): number {
+export function number(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0
 }
 
@@ -72,6 +72,34 @@ function readSourceStatus(value: unknown): SourceStatus {
   }
 }
 
+const MODES: readonly string[] = ['off', 'continuous', 'event', 'schedule']
+
+function recordMode(value: unknown): RecordMode {
+  return MODES.includes(text(value)) ? (value as RecordMode) : 'off'
+}
+
+function readRecord(value: unknown): RecordSettings {
+  const f = fields(value)
+  return { mode: recordMode(f.mode), maxAge: text(f.max_age), maxBytes: number(f.max_bytes) }
+}
+
+const RECORDING_STATES: readonly string[] = ['off', 'recording', 'waiting', 'failed']
+
+function readRecording(value: unknown): RecordingStatus {
+  const f = fields(value)
+  return {
+    mode: recordMode(f.mode),
+    // Servers that do not record say so by a boolean.
+    state: RECORDING_STATES.includes(text(f.state)) ? (f.state as RecordingStatus['state']) : 'off',
+    since: time(f.since),
+    error: text(f.error),
+    bytes: number(f.bytes),
+    oldest: time(f.oldest),
+    newest: time(f.newest),
+    coverage: typeof f.coverage_ratio_24h === 'number' ? f.coverage_ratio_24h : null,
+  }
+}
+
 function readStatus(value: unknown): Status {
   const f = fields(value)
   const sources = list(f.sources).map(readSourceStatus)
@@ -82,7 +110,7 @@ function readStatus(value: unknown): Status {
     nextTryAt: time(f.next_try_at) ?? sources.find((source) => source.nextTryAt)?.nextTryAt ?? null,
     sources,
     viewers: number(f.viewers),
-    recording: f.recording === true,
+    recording: readRecording(f.recording),
   }
 }
 
@@ -106,6 +134,7 @@ export function readCamera(value: unknown): Camera {
     onDemand: f.on_demand === true,
     readOnly: f.read_only === true,
     sources: list(f.sources).map(readSource),
+    record: readRecord(f.record),
     status: readStatus(f.status),
   }
 }

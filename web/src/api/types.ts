@@ -36,6 +36,30 @@ export interface SourceStatus {
   lostPackets: number
 }
 
+export type RecordMode = 'off' | 'continuous' | 'event' | 'schedule'
+
+/** When a camera is recorded, and for how long that is kept. */
+export interface RecordSettings {
+  mode: RecordMode
+  /** As the API writes ages: "30d"; "" for no limit. */
+  maxAge: string
+  /** 0 for no limit. */
+  maxBytes: number
+}
+
+/** What recording a camera comes to. */
+export interface RecordingStatus {
+  mode: RecordMode
+  state: 'off' | 'recording' | 'waiting' | 'failed'
+  since: Date | null
+  error: string
+  bytes: number
+  oldest: Date | null
+  newest: Date | null
+  /** Of the last 24 hours, from 0 to 1; null if not told. */
+  coverage: number | null
+}
+
 export interface Status {
   state: State
   since: Date | null
@@ -43,7 +67,7 @@ export interface Status {
   nextTryAt: Date | null
   sources: SourceStatus[]
   viewers: number
-  recording: boolean
+  recording: RecordingStatus
 }
 
 export interface Source {
@@ -62,6 +86,7 @@ export interface Camera {
   /** It comes from the configuration file and is changed there. */
   readOnly: boolean
   sources: Source[]
+  record: RecordSettings
   status: Status
 }
 
@@ -86,6 +111,7 @@ export interface CameraInput {
   enabled: boolean
   on_demand: boolean
   sources: SourceInput[]
+  record?: { mode: RecordMode; max_age: string; max_bytes: number }
 }
 
 /** A link to a camera that was given away and works. */

@@ -44,6 +44,17 @@ export const liveConfig: Partial<HlsConfig> = {
   maxLiveSyncPlaybackRate: 1,
 }
 
+/** For the past: any of it, forward faster, and a little back without loading it again. */
+export const archiveConfig: Partial<HlsConfig> = {
+  ...shared,
+  backBufferLength: 30,
+  maxBufferLength: 20,
+  maxMaxBufferLength: 120,
+  // A playlist that grows is begun where the viewer wants it, and never left for live.
+  liveMaxLatencyDurationCount: Infinity,
+  maxLiveSyncPlaybackRate: 1,
+}
+
 /** For a tile: the smallest source, and next to no memory. */
 export const previewConfig: Partial<HlsConfig> = {
   ...shared,
