@@ -44,3 +44,16 @@ export const STARVED_AFTER_MS = 30_000
 
 /** A player that has played this long has recovered from whatever was. */
 export const HEALTHY_AFTER_MS = 30_000
+
+/** How long a view of the archive must stay before the server is asked about it. */
+export const RECORDINGS_DEBOUNCE_MS = 120
+
+/** Pieces of the archive's time line that are remembered; each is 1,200 steps at most. */
+export const RECORDINGS_KEPT = 48
+
+/** How often the piece that holds the present is asked for anew, and the others. */
+export const RECORDINGS_LIVE_MS = 5_000
+export const RECORDINGS_STALE_MS = 120_000
+
+/** Pictures of scrubbing that are remembered. */
+export const SCRUB_PICTURES_KEPT = 60

@@ -35,6 +35,17 @@ export function stateReason(camera: Camera, nowMs: number): string {
   }
 }
 
+/**
+ * The same for screen readers, which speak each change: without what counts down,
+ * and the same while the camera is tried again and again.
+ */
+export function spokenReason(camera: Camera): string {
+  const { status } = camera
+  const isAway = status.state === 'backoff' || (status.state === 'connecting' && status.error.trim() !== '')
+  if (isAway) return sentence(status.error) || 'The camera could not be reached'
+  return stateReason(camera, 0)
+}
+
 function nextTry(at: Date | null, nowMs: number): string {
   if (!at) return ''
   const seconds = Math.round((at.getTime() - nowMs) / 1000)

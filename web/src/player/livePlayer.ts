@@ -68,7 +68,9 @@ export class LivePlayer {
     video.addEventListener('playing', () => this.onPlaying())
     video.addEventListener('waiting', () => this.onWaiting())
     video.addEventListener('pause', () => this.onPause())
-    video.addEventListener('play', () => (this.wantsPlay = true))
+    video.addEventListener('play', () => {
+      if (this.stopping) this.wantsPlay = true
+    })
   }
 
   start(): void {
@@ -226,6 +228,8 @@ export class LivePlayer {
   }
 
   private onPlaying(): void {
+    // Stopped, the element may play something else.
+    if (!this.stopping) return
     dropFrame(this.options.canvas)
     this.setStatus({ kind: 'playing' })
   }

@@ -1,14 +1,16 @@
 import type { Camera } from '../api/types'
 import type { CameraStore, Cameras } from '../cameraStore'
 import { plural } from '../logic/format'
-import { stateReason, stateWord } from '../logic/stateText'
+import { spokenReason, stateReason, stateWord } from '../logic/stateText'
 import { iconButton } from './button'
 import type { CameraDialogs } from './cameraDialogs'
 import { DetailsPanel } from './details'
 import { h, setText, show } from './dom'
 import { icon } from './icons'
 import { PlayerView } from './player'
+import { RecordingBadge } from './recordingBadge'
 import { openShareDialog } from './shareDialog'
+import { Timeline } from './timeline/timeline'
 
 /** The page of one camera: its picture, and beside it what is known of it. */
 export class CameraPage {
@@ -16,12 +18,14 @@ export class CameraPage {
   private readonly title = h('h1', { testId: 'camera-title' })
   private readonly word = h('span', { testId: 'camera-state' })
   private readonly badge = h('span', { class: 'badge' }, h('span', { class: 'dot' }), this.word)
+  private readonly recording = new RecordingBadge('camera-recording')
   private readonly viewers = h('span', { class: 'camera-viewers', testId: 'camera-viewers' })
   private readonly missing = h('p', { class: 'notice', testId: 'camera-missing', attrs: { role: 'status' } })
   private readonly edit = iconButton({ label: 'Edit camera', icon: 'edit', testId: 'camera-edit', onClick: () => this.camera && this.dialogs.edit(this.camera) })
   private readonly remove = iconButton({ label: 'Remove camera', icon: 'trash', testId: 'camera-remove', onClick: () => this.camera && this.dialogs.remove(this.camera, this.onGone) })
   private readonly share = iconButton({ label: 'Share camera', icon: 'share', testId: 'camera-share', onClick: () => this.camera && openShareDialog(this.camera) })
   private readonly player: PlayerView
+  private readonly timeline: Timeline
   private readonly details: DetailsPanel
   private readonly unsubscribe: () => void
   private camera: Camera | null = null
@@ -34,13 +38,16 @@ export class CameraPage {
   ) {
     this.details = new DetailsPanel(id)
     this.player = new PlayerView(id, '', (text) => this.details.setSaid(text))
+    this.timeline = new Timeline(id, this.player, () => this.camera && this.dialogs.edit(this.camera))
+    const stage = h('div', { class: 'stage' }, this.player.element, this.timeline.element)
+    this.player.stage = stage
     const back = h('a', { class: 'icon-button', testId: 'back', attrs: { href: '/', 'data-link': true, 'aria-label': 'All cameras', title: 'All cameras' } }, icon('back'))
     this.element = h(
       'main',
       { class: 'page camera-page', attrs: { id: 'main' } },
-      h('div', { class: 'camera-head' }, back, this.title, this.badge, this.viewers, h('span', { class: 'spacer' }), this.share, this.edit, this.remove),
+      h('div', { class: 'camera-head' }, back, this.title, this.badge, this.recording.element, this.viewers, h('span', { class: 'spacer' }), this.share, this.edit, this.remove),
       this.missing,
-      h('div', { class: 'camera-body' }, this.player.element, this.details.element),
+      h('div', { class: 'camera-body' }, stage, this.details.element),
     )
     setText(this.title, id)
     show(this.missing, false)
@@ -49,6 +56,7 @@ export class CameraPage {
 
   destroy(): void {
     this.unsubscribe()
+    this.timeline.destroy()
     this.player.destroy()
   }
 
@@ -58,6 +66,8 @@ export class CameraPage {
     const gone = list !== null && !camera
     show(this.missing, gone)
     show(this.badge, camera !== null)
+    this.recording.update(camera)
+    show(this.timeline.element, !gone)
     show(this.share, camera !== null)
     show(this.edit, camera !== null)
     show(this.remove, camera !== null && !camera.readOnly)
@@ -65,7 +75,7 @@ export class CameraPage {
     setText(this.missing, gone ? `There is no camera “${this.id}”. This page plays as soon as there is one.` : '')
     const nowMs = Date.now()
     const reason = camera ? stateReason(camera, nowMs) : ''
-    this.player.setCameraReason(reason)
+    this.player.setCameraReason(reason, camera ? spokenReason(camera) : '')
     if (camera) this.show(camera, reason, nowMs)
   }
 
@@ -76,6 +86,7 @@ export class CameraPage {
     setText(this.word, stateWord(camera.status.state))
     this.badge.dataset.state = camera.status.state
     setText(this.viewers, camera.status.viewers > 0 ? plural(camera.status.viewers, 'viewer') : '')
+    this.timeline.update(camera)
     this.details.update(camera, reason, nowMs)
   }
 }

@@ -1,4 +1,6 @@
+import { Announcer } from '../logic/announcer'
 import { formatSeconds } from '../logic/format'
+import { ArchivePlayer } from '../player/archivePlayer'
 import { LivePlayer, type PlayerStatus } from '../player/livePlayer'
 import { livePlaylistPath, lowLatencyFits, playlistPath } from '../player/playlistURL'
 import { iconButton } from './button'
@@ -15,20 +17,29 @@ export class PlayerView {
   private readonly messageText = h('span', { testId: 'player-message' })
   private readonly messageHint = h('span', { class: 'player-hint', testId: 'player-hint' })
   private readonly spinner = h('span', { class: 'spinner', attrs: { 'aria-hidden': 'true' } })
-  private readonly message = h('div', { class: 'player-message', attrs: { role: 'status', 'aria-live': 'polite' } }, this.spinner, this.messageText, this.messageHint)
+  private readonly message = h('div', { class: 'player-message' }, this.spinner, this.messageText, this.messageHint)
+  /** What stands on the picture, for screen readers: without its countdowns, and rarely. */
+  private readonly spoken = h('span', { class: 'visually-hidden', testId: 'player-spoken', attrs: { role: 'status' } })
+  private readonly announcer = new Announcer((text) => setText(this.spoken, text))
   private readonly notice = h('p', { class: 'player-notice', testId: 'player-notice', attrs: { role: 'status' } })
-  private readonly start = h('button', { class: 'big-play', testId: 'big-play', attrs: { type: 'button', 'aria-label': 'Play' }, on: { click: () => this.player.play() } }, icon('play'))
+  private readonly start = h('button', { class: 'big-play', testId: 'big-play', attrs: { type: 'button', 'aria-label': 'Play' }, on: { click: () => this.play() } }, icon('play'))
   private readonly latency = h('span', { class: 'latency', testId: 'player-latency', attrs: { title: 'How old the picture is' } })
-  private readonly live = h('button', { class: 'live-button', testId: 'jump-live', attrs: { type: 'button', title: 'Jump to live (L)' }, on: { click: () => this.player.jumpToLive() } }, h('span', { class: 'dot' }), h('span', { text: 'Live' }))
+  private readonly live = h('button', { class: 'live-button', testId: 'jump-live', attrs: { type: 'button', title: 'Jump to live (L)' }, on: { click: () => this.goLive() } }, h('span', { class: 'dot' }), h('span', { text: 'Live' }))
   private readonly playPause = iconButton({ label: 'Pause (space)', icon: 'pause', testId: 'play-pause', onClick: () => this.togglePlay() })
   private readonly mute = iconButton({ label: 'Unmute (M)', icon: 'muted', testId: 'mute', onClick: () => this.toggleMute() })
   private readonly pip = iconButton({ label: 'Picture in picture (P)', icon: 'pip', testId: 'pip', onClick: () => void this.togglePip() })
   private readonly fullscreen = iconButton({ label: 'Full screen (F)', icon: 'fullscreen', testId: 'fullscreen', onClick: () => void this.toggleFullscreen() })
   private readonly quality = h('select', { class: 'quality', testId: 'quality', attrs: { 'aria-label': 'Source shown' }, on: { change: () => this.player.chooseQuality(Number(this.quality.value)) } })
   private readonly player: LivePlayer
+  private past: ArchivePlayer | null = null
+  private pastText = ''
+  private onPast: () => void = () => {}
+  /** What is shown in full screen: this, or what is around it. */
+  stage: HTMLElement
   private readonly leaving = new AbortController()
   private status: PlayerStatus = { kind: 'stopped' }
   private cameraReason = ''
+  private spokenReason = ''
   private hideTimer: ReturnType<typeof setTimeout> | undefined
 
   constructor(
@@ -45,9 +56,11 @@ export class PlayerView {
       this.video,
       this.notice,
       this.message,
+      this.spoken,
       this.start,
       controls,
     )
+    this.stage = this.element
     this.player = new LivePlayer({
       cameraId,
       video: this.video,
@@ -68,15 +81,101 @@ export class PlayerView {
     return this.status.kind === 'playing'
   }
 
-  /** Why the camera itself has no picture, from the API; "" if it has one. */
-  setCameraReason(reason: string): void {
+  /** Why the camera itself has no picture, from the API; "" if it has one. Spoken without its countdown. */
+  setCameraReason(reason: string, spoken = reason): void {
     this.cameraReason = reason
+    this.spokenReason = spoken
+    this.render()
+  }
+
+  /** From now on the past can be played, too; onChange hears when that begins and ends. */
+  enablePast(cameraId: string, nextFootage: (at: number, signal: AbortSignal) => Promise<number | null>, onChange: () => void): void {
+    this.onPast = onChange
+    this.past = new ArchivePlayer({
+      cameraId,
+      video: this.video,
+      canvas: this.canvas,
+      nextFootage,
+      onStatus: (status) => this.isPast && this.onStatus(status),
+      onLive: () => this.goLive(),
+    })
+  }
+
+  get isPast(): boolean {
+    return this.past?.isActive ?? false
+  }
+
+  /** The past is played so near to now that live is the better way to watch. */
+  get hasCaughtUp(): boolean {
+    return this.isPast && (this.past?.isAtEdge ?? false)
+  }
+
+  get paused(): boolean {
+    return this.isPast ? (this.past?.paused ?? false) : this.player.paused
+  }
+
+  get rate(): number {
+    return this.isPast ? (this.past?.rate ?? 1) : 1
+  }
+
+  /** The moment that is shown; null before the first picture. */
+  wallMs(): number | null {
+    if (this.isPast) return this.past?.wallMs ?? null
+    const age = this.player.pictureAgeMs()
+    return this.status.kind === 'playing' || this.status.kind === 'buffering' ? Date.now() - (age ?? 0) : null
+  }
+
+  playAt(wallMs: number): void {
+    const { past } = this
+    if (!past) return
+    const begins = !past.isActive
+    const play = begins || !past.paused
+    if (begins) this.player.stop()
+    past.playFrom(wallMs, play)
+    if (begins) this.onPast()
+    this.render()
+  }
+
+  goLive(): void {
+    if (this.past?.isActive) {
+      this.past.stop()
+      this.player.play()
+      this.player.start()
+      this.onPast()
+    } else {
+      this.player.jumpToLive()
+    }
+    this.render()
+  }
+
+  /** Only the past can be played faster or slower than it was. */
+  setRate(rate: number): void {
+    if (this.isPast) this.past?.setRate(rate)
+    this.render()
+  }
+
+  step(seconds: number): void {
+    if (this.isPast) this.past?.step(seconds)
+    this.render()
+  }
+
+  /** What to say of the moment in place of how old the picture is. */
+  setPastText(text: string): void {
+    this.pastText = text
+    setText(this.latency, text)
+  }
+
+  play(): void {
+    if (this.isPast) this.past?.play()
+    else this.player.play()
     this.render()
   }
 
   destroy(): void {
     this.leaving.abort()
     clearTimeout(this.hideTimer)
+    this.announcer.stop()
+    this.past?.stop()
     this.player.stop()
     this.element.remove()
   }
@@ -96,11 +195,12 @@ export class PlayerView {
   }
 
   private onVisible(): void {
-    if (document.hidden || this.player.paused) return
+    if (document.hidden || this.isPast || this.player.paused) return
     this.player.play() // jumps to live if it fell behind
   }
 
   private onStatus(status: PlayerStatus): void {
+    if (this.isPast && status.kind === 'stopped') return // that was live
     this.status = status
     this.render()
   }
@@ -108,16 +208,19 @@ export class PlayerView {
   private render(): void {
     this.renderMessage()
     const { video, player } = this
-    show(this.start, this.status.kind === 'blocked' || (player.paused && this.status.kind !== 'unsupported'))
-    setText(this.notice, player.notice)
-    show(this.notice, player.notice !== '')
-    const age = player.pictureAgeMs()
+    const { paused, isPast } = this
+    show(this.start, this.status.kind === 'blocked' || (paused && !isPast && this.status.kind !== 'unsupported'))
+    setText(this.notice, isPast ? '' : player.notice)
+    show(this.notice, !isPast && player.notice !== '')
+    const age = isPast ? null : player.pictureAgeMs()
     const shown = age !== null && video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA
-    setText(this.latency, shown ? `${formatSeconds(age / 1000)} behind` : '')
+    setText(this.latency, isPast ? this.pastText : shown ? `${formatSeconds(age / 1000)} behind` : '')
+    this.latency.title = isPast ? 'When this was' : 'How old the picture is'
+    this.element.dataset.time = isPast ? 'past' : 'live'
     if (shown) video.dataset.latencyMs = String(Math.round(age))
     else delete video.dataset.latencyMs
-    this.live.dataset.live = String(this.status.kind === 'playing' && !player.paused && !player.isBehind())
-    setIcon(this.playPause, player.paused ? 'play' : 'pause', player.paused ? 'Play (space)' : 'Pause (space)')
+    this.live.dataset.live = String(!isPast && this.status.kind === 'playing' && !paused && !player.isBehind())
+    setIcon(this.playPause, paused ? 'play' : 'pause', paused ? 'Play (space)' : 'Pause (space)')
     setIcon(this.mute, video.muted ? 'muted' : 'sound', video.muted ? 'Unmute (M)' : 'Mute (M)')
     this.renderQualities()
   }
@@ -126,21 +229,24 @@ export class PlayerView {
     const { status } = this
     let text = ''
     let hint = ''
+    // What the camera does now is nothing to its past.
+    const reason = this.isPast ? '' : this.cameraReason
     // What is buffered plays on while the server is away: no need for words yet.
-    const playsOn = !this.player.paused && this.video.readyState >= HTMLMediaElement.HAVE_FUTURE_DATA
+    const playsOn = !this.paused && this.video.readyState >= HTMLMediaElement.HAVE_FUTURE_DATA
     if (status.kind === 'unsupported') text = status.message
     else if (status.kind === 'waiting' && !playsOn) {
-      text = this.cameraReason || status.reason
+      text = reason || status.reason
       const seconds = Math.ceil((status.retryAtMs - Date.now()) / 1000)
       // Until the camera is back, the player's own tries are nobody's concern.
-      if (this.cameraReason === '') hint = seconds > 0 ? `Trying again in ${seconds} s` : 'Trying again…'
-    } else if (status.kind === 'loading') text = this.cameraReason || 'Loading…'
-    else if (status.kind === 'buffering') text = this.cameraReason || 'Waiting for the next picture…'
+      if (reason === '') hint = seconds > 0 ? `Trying again in ${seconds} s` : 'Trying again…'
+    } else if (status.kind === 'loading') text = reason || 'Loading…'
+    else if (status.kind === 'buffering') text = reason || 'Waiting for the next picture…'
     setText(this.messageText, text)
-    // The countdown is for eyes: a screen reader would speak it each second.
-    this.messageHint.setAttribute('aria-hidden', 'true')
     setText(this.messageHint, hint)
-    const visible = text !== '' && !(status.kind === 'buffering' && this.player.paused)
+    const visible = text !== '' && !(status.kind === 'buffering' && this.paused)
+    // A pause between two pictures is not worth a word.
+    const quiet = !visible || status.kind === 'buffering' || (status.kind === 'loading' && reason === '')
+    this.announcer.set(quiet ? '' : text === this.cameraReason ? this.spokenReason : text)
     show(this.message, visible)
     this.onMessage(visible ? text : '')
     show(this.spinner, status.kind !== 'unsupported')
@@ -150,7 +256,7 @@ export class PlayerView {
   private renderQualities(): void {
     const qualities = this.player.qualities()
     const key = qualities.map((quality) => quality.label).join()
-    show(this.quality, qualities.length > 1)
+    show(this.quality, qualities.length > 1 && !this.isPast)
     if (this.quality.dataset.key === key) return
     this.quality.dataset.key = key
     const options = [{ index: -1, label: 'Auto' }, ...qualities]
@@ -184,7 +290,7 @@ export class PlayerView {
         void this.toggleFullscreen()
         break
       case 'l':
-        this.player.jumpToLive()
+        this.goLive()
         break
       case 'p':
         void this.togglePip()
@@ -196,8 +302,9 @@ export class PlayerView {
     this.showControls()
   }
 
-  private togglePlay(): void {
-    if (this.player.paused) this.player.play()
+  togglePlay(): void {
+    if (this.paused) this.play()
+    else if (this.isPast) this.past?.pause()
     else this.player.pause()
     this.render()
   }
@@ -219,7 +326,7 @@ export class PlayerView {
   private async toggleFullscreen(): Promise<void> {
     try {
       if (document.fullscreenElement) await document.exitFullscreen()
-      else if (this.element.requestFullscreen) await this.element.requestFullscreen()
+      else if (this.stage.requestFullscreen) await this.stage.requestFullscreen()
       // iPhones show only the video element itself in full screen.
       else (this.video as { webkitEnterFullscreen?: () => void }).webkitEnterFullscreen?.()
     } catch {

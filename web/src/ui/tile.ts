@@ -9,6 +9,7 @@ import { cameraPath } from '../router'
 import { iconButton } from './button'
 import { h, setText, show } from './dom'
 import { icon } from './icons'
+import { RecordingBadge } from './recordingBadge'
 
 export interface TileActions {
   onEdit: (camera: Camera) => void
@@ -23,6 +24,7 @@ export class Tile implements Preview {
   private readonly link = h('a', { class: 'tile-picture', testId: 'tile-link', attrs: { 'data-link': true } })
   private readonly word = h('span', { testId: 'tile-state' })
   private readonly badge = h('span', { class: 'badge' }, h('span', { class: 'dot' }), this.word)
+  private readonly recording = new RecordingBadge('tile-recording')
   private readonly viewers = h('span', { testId: 'tile-viewers' })
   private readonly viewersBadge = h('span', { class: 'badge viewers' }, icon('eye'), this.viewers)
   private readonly message = h('span', { class: 'tile-message', testId: 'tile-message' })
@@ -44,7 +46,7 @@ export class Tile implements Preview {
   ) {
     this.edit = iconButton({ label: '', icon: 'edit', testId: 'tile-edit', onClick: () => actions.onEdit(this.camera) })
     this.remove = iconButton({ label: '', icon: 'trash', testId: 'tile-remove', onClick: () => actions.onRemove(this.camera) })
-    this.link.append(this.canvas, this.video, this.message, h('span', { class: 'tile-badges' }, this.badge, this.viewersBadge))
+    this.link.append(this.canvas, this.video, this.message, h('span', { class: 'tile-badges' }, this.badge, this.recording.element, this.viewersBadge))
     this.element = h(
       'article',
       { class: 'tile', testId: 'tile' },
@@ -79,6 +81,7 @@ export class Tile implements Preview {
     setText(this.nameText, name)
     setText(this.word, stateWord(state))
     this.badge.dataset.state = state
+    this.recording.update(camera)
     setText(this.viewers, String(viewers))
     this.viewersBadge.title = plural(viewers, 'viewer')
     this.viewersBadge.setAttribute('aria-label', plural(viewers, 'viewer'))

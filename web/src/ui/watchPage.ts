@@ -1,6 +1,6 @@
 import { getCamera } from '../api/client'
 import { POLL_EVERY_MS } from '../config'
-import { stateReason } from '../logic/stateText'
+import { spokenReason, stateReason } from '../logic/stateText'
 import { PlayerView } from './player'
 
 /**
@@ -15,13 +15,16 @@ export function watchPage(cameraId: string, prefix: string): HTMLElement {
 
 async function explain(cameraId: string, player: PlayerView): Promise<void> {
   let reason = ''
+  let spoken = ''
   if (!player.isPlaying && !document.hidden) {
     try {
-      reason = stateReason(await getCamera(cameraId), Date.now())
+      const camera = await getCamera(cameraId)
+      reason = stateReason(camera, Date.now())
+      spoken = spokenReason(camera)
     } catch {
       // Not allowed, or not there: what the player says by itself is all there is to say.
     }
   }
-  player.setCameraReason(reason)
+  player.setCameraReason(reason, spoken)
   setTimeout(() => void explain(cameraId, player), POLL_EVERY_MS)
 }
