@@ -52,7 +52,7 @@ export class ArchivePlayer {
     const { video } = options
     video.addEventListener('playing', () => this.running && this.onPlaying())
     video.addEventListener('seeked', () => this.running && this.onSeeked())
-    video.addEventListener('waiting', () => this.running && this.wantsPlay && options.onStatus({ kind: 'buffering' }))
+    video.addEventListener('waiting', () => this.running && this.wantsPlay && this.setStatus({ kind: 'buffering' }))
     video.addEventListener('ended', () => this.running && this.onEnded())
     video.addEventListener('pause', () => {
       if (this.running && this.hls && !document.hidden && !video.ended && !video.seeking && video.error === null) this.wantsPlay = false
@@ -152,13 +152,13 @@ export class ArchivePlayer {
     clearTimeout(this.retry)
     this.stretch = stretch
     this.target = at
-    this.options.onStatus({ kind: 'loading' })
+    this.setStatus({ kind: 'loading' })
     const hlsClass = await loadHls()
     // Another moment may have been asked for meanwhile, or live.
     if (running.signal.aborted || this.stretch !== stretch) return
     this.endHls()
     if (!hlsClass.isSupported()) {
-      this.options.onStatus({ kind: 'unsupported', message: 'This browser cannot play recordings here. Export them, or try a current Firefox, Chrome, Edge or Safari.' })
+      this.setStatus({ kind: 'unsupported', message: 'This browser cannot play recordings here. Export them, or try a current Firefox, Chrome, Edge or Safari.' })
       return
     }
     const hls = new hlsClass({ ...archiveConfig, autoStartLoad: false })
@@ -209,20 +209,20 @@ export class ArchivePlayer {
     this.movedAtMs = Date.now()
     if (!this.wantsPlay) return
     this.options.video.play().catch((err: unknown) => {
-      if (err instanceof DOMException && err.name === 'NotAllowedError') this.options.onStatus({ kind: 'blocked' })
+      if (err instanceof DOMException && err.name === 'NotAllowedError') this.setStatus({ kind: 'blocked' })
     })
   }
 
   private onPlaying(): void {
     dropFrame(this.options.canvas)
-    this.options.onStatus({ kind: 'playing' })
+    this.setStatus({ kind: 'playing' })
   }
 
   /** A picture that stands is a picture, too: nothing is being waited for. */
   private onSeeked(): void {
     if (this.wantsPlay) return
     dropFrame(this.options.canvas)
-    this.options.onStatus({ kind: 'playing' })
+    this.setStatus({ kind: 'playing' })
   }
 
   private onEnded(): void {
@@ -246,11 +246,11 @@ export class ArchivePlayer {
       return
     }
     if (data.type === 'mediaError') {
-      this.options.onStatus({ kind: 'unsupported', message: 'This browser cannot play what was recorded, probably H.265. Export it, or try Safari, or Firefox or Edge with hardware support.' })
+      this.setStatus({ kind: 'unsupported', message: 'This browser cannot play what was recorded, probably H.265. Export it, or try Safari, or Firefox or Edge with hardware support.' })
       return
     }
     const waitMs = this.backoff.nextMs()
-    this.options.onStatus({ kind: 'waiting', reason: 'The recording could not be loaded', retryAtMs: Date.now() + waitMs })
+    this.setStatus({ kind: 'waiting', reason: 'The recording could not be loaded', retryAtMs: Date.now() + waitMs })
     this.target = at
     clearTimeout(this.retry)
     this.retry = setTimeout(() => void this.load(stretchAround(at, Date.now()), at), waitMs)
@@ -297,6 +297,11 @@ export class ArchivePlayer {
     if (video.playbackRate !== rate) video.playbackRate = rate
     if (video.defaultPlaybackRate !== rate) video.defaultPlaybackRate = rate
     if (this.hls) this.hls.config.maxBufferLength = Math.min(120, Math.max(20, 15 * rate))
+  }
+
+  private setStatus(status: PlayerStatus): void {
+    this.options.video.dataset.state = status.kind
+    this.options.onStatus(status)
   }
 
   private endHls(): void {

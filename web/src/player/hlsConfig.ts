@@ -50,8 +50,6 @@ export const archiveConfig: Partial<HlsConfig> = {
   backBufferLength: 30,
   maxBufferLength: 20,
   maxMaxBufferLength: 120,
-  // A playlist that grows is begun where the viewer wants it, and never left for live.
-  liveMaxLatencyDurationCount: Infinity,
   maxLiveSyncPlaybackRate: 1,
 }
 

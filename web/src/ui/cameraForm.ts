@@ -6,6 +6,7 @@ import { sentence } from '../logic/stateText'
 import { textButton } from './button'
 import { h, setText, show, uniqueId } from './dom'
 import { checkField, Field } from './field'
+import { RecordFields } from './recordFields'
 import { SourceFields } from './sourceFields'
 
 export interface CameraFormOptions {
@@ -43,6 +44,7 @@ class Form {
   private readonly enabled = checkField('Enabled', 'field-enabled', 'Off: the camera is kept, but not connected')
   private readonly onDemand = checkField('Connect only while somebody watches', 'field-on-demand', 'The first viewer waits for a few seconds')
   private readonly more = h('details', { class: 'more' })
+  private readonly record: RecordFields
   private readonly error = h('p', { class: 'form-error', testId: 'form-error', attrs: { role: 'alert' } })
   private readonly check: HTMLButtonElement
   private readonly save: HTMLButtonElement
@@ -57,6 +59,7 @@ class Form {
     const changed = (): void => this.onChange()
     this.main = new SourceFields({ name: camera?.sources[0]?.name ?? 'main', testPrefix: '', cameraId: camera?.id ?? null, stored: camera?.sources[0] ?? null, onChange: changed })
     this.sub = new SourceFields({ name: camera?.sources[1]?.name ?? 'sub', testPrefix: 'sub-', cameraId: camera?.id ?? null, stored: camera?.sources[1] ?? null, formId: this.subForm.id, onChange: changed })
+    this.record = new RecordFields(camera?.record ?? null, changed)
     this.id = new Field({
       label: 'Id',
       testId: 'field-id',
@@ -101,6 +104,7 @@ class Form {
       this.main.login,
       this.main.probePanel.element,
       identity,
+      this.record.element,
       this.more,
       this.error,
       h('div', { class: 'form-buttons' }, cancel, h('span', { class: 'spacer' }), ...(camera?.readOnly ? [] : [this.save, this.check])),
@@ -191,6 +195,7 @@ class Form {
 
   private validate(): boolean {
     if (!this.used().every((source) => source.validate())) return false
+    if (!this.record.validate()) return false
     if (!this.options.camera && !validId(this.id.value)) {
       this.id.setError('Small letters, digits, - and _, beginning with a letter or digit: for example front-door')
       this.id.input.focus()
@@ -201,7 +206,7 @@ class Form {
 
   private send(): Promise<Camera> {
     const { camera } = this.options
-    const common = { name: this.name.value.trim(), enabled: this.enabled.input.checked, on_demand: this.onDemand.input.checked }
+    const common = { name: this.name.value.trim(), enabled: this.enabled.input.checked, on_demand: this.onDemand.input.checked, ...this.record.input() }
     if (!camera) return addCamera({ id: this.id.value, ...common, sources: this.sources() })
     // Sources that are sent may be connected anew: not for a new name.
     const same = camera.sources.length < 2 === this.sub.isEmpty && !this.used().some((source) => source.isChanged)
@@ -237,7 +242,7 @@ class Form {
 
   /** The input for a field as the API names it: "id", "url", "sources[1].password". */
   private fieldOf(field: string): Field | null {
-    const match = /^(?:sources\[(\d+)\]\.)?(\w+)$/.exec(field)
+    const match = /^(?:sources\[(\d+)\]\.|record\.)?(\w+)$/.exec(field)
     const source = match?.[1] === '1' ? this.sub : this.main
     switch (match?.[2]) {
       case 'id':
@@ -246,6 +251,10 @@ class Form {
         return match[1] === undefined ? this.name : null
       case 'url':
         return source.url
+      case 'max_age':
+        return this.record.maxAge
+      case 'max_bytes':
+        return this.record.maxBytes
       case 'username':
         return source.username
       case 'password':

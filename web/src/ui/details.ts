@@ -1,6 +1,8 @@
 import { restartCamera } from '../api/client'
 import type { Camera, SourceStatus } from '../api/types'
 import { formatAgo, formatSeconds, plural } from '../logic/format'
+import { coverageText, recordingText } from '../logic/recordingText'
+import { formatBytes } from '../logic/size'
 import { hasMPEGTS, stateWord } from '../logic/stateText'
 import { mpegtsPath, playlistPath, watchPath } from '../player/playlistURL'
 import { textButton } from './button'
@@ -52,6 +54,8 @@ export class DetailsPanel {
     show(this.restart, camera.enabled)
     setText(this.viewers, plural(camera.status.viewers, 'viewer'))
     const blocks = camera.status.sources.map((source) => sourceBlock(source, camera.status.error, nowMs))
+    const recording = recordingBlock(camera, nowMs)
+    if (recording) blocks.push(recording)
     // Rebuilt only when it reads differently, so that a selected text stays selected.
     const text = blocks.map((block) => block.textContent).join('\n')
     if (text === this.shown) return
@@ -75,6 +79,21 @@ export class DetailsPanel {
     this.restart.disabled = false
     setTimeout(() => setText(this.restartResult, ''), 5_000)
   }
+}
+
+/** What is recorded of the camera; null where nothing is or was. */
+function recordingBlock({ status: { recording } }: Camera, nowMs: number): HTMLElement | null {
+  if (recording.state === 'off' && recording.oldest === null) return null
+  const facts: [string, string][] = []
+  if (recording.bytes > 0) facts.push(['Kept', formatBytes(recording.bytes)])
+  if (recording.oldest) facts.push(['Oldest', formatAgo(recording.oldest, nowMs)])
+  if (recording.state !== 'recording' && recording.newest) facts.push(['Newest', formatAgo(recording.newest, nowMs)])
+  if (recording.coverage !== null) facts.push(['Last 24 h', coverageText(recording.coverage)])
+  const list = h('dl', { class: 'facts' })
+  for (const [term, value] of facts) list.append(h('div', {}, h('dt', { text: term }), h('dd', { text: value })))
+  const state = { off: 'Off', recording: 'Recording', waiting: 'Waits', failed: 'Failed' }[recording.state]
+  const why = recording.state === 'failed' || recording.state === 'waiting' ? recordingText(recording) : ''
+  return h('div', { class: 'source', testId: 'recording' }, h('h2', {}, h('span', { text: 'Recording' }), h('span', { class: 'source-state', text: state })), why === '' ? null : h('p', { class: 'field-hint', text: why }), list)
 }
 
 /** An error that is said of the whole camera is not said of its source again. */

@@ -44,6 +44,9 @@ export class Harness {
     this.mock.absent.clear()
     this.mock.spoil = null
     this.mock.requests.length = 0
+    this.mock.archives.clear()
+    this.mock.archived.length = 0
+    this.mock.clipDelayMs = 0
   }
 }
 

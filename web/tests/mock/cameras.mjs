@@ -27,21 +27,22 @@ export function makeCamera(spec) {
     on_demand: spec.on_demand ?? false,
     origin: spec.origin ?? 'api',
     read_only: spec.origin === 'file',
+    record: spec.record ?? { mode: 'off', max_age: '', max_bytes: 0 },
     sources: sources.map(({ name, url, username, password, transport }, i) => ({
       name: name ?? (i === 0 ? 'main' : 'sub'), url, username: username ?? '', has_password: Boolean(password), transport: transport ?? 'auto',
     })),
-    status: spec.status ?? statusOf(spec.enabled ?? true, sources),
+    status: spec.status ?? statusOf(spec.enabled ?? true, sources, spec.record),
   }
 }
 
-function statusOf(enabled, sources) {
+function statusOf(enabled, sources, record) {
   const state = enabled ? (offerOf(sources[0].url) ? 'live' : 'connecting') : 'disabled'
   return {
     state,
     since: ago(3),
     error: '',
     viewers: 0,
-    recording: false,
+    recording: recordingOf(record?.mode ?? 'off', state === 'live'),
     sources: sources.map((source, i) => ({
       name: source.name ?? (i === 0 ? 'main' : 'sub'),
       state,
@@ -53,6 +54,12 @@ function statusOf(enabled, sources) {
       lost_packets: 0,
     })),
   }
+}
+
+export function recordingOf(mode, isLive, oldest) {
+  if (mode === 'off' && !oldest) return { mode, state: 'off', bytes: 0 }
+  const state = mode === 'off' ? 'off' : isLive && mode === 'continuous' ? 'recording' : 'waiting'
+  return { mode, state, since: ago(300), error: '', bytes: 412_300_000_000, oldest: new Date(oldest ?? Date.now() - 300_000).toISOString(), newest: ago(1), coverage_ratio_24h: 0.9931 }
 }
 
 /** A camera that waits for its next try. */

@@ -41,6 +41,15 @@ export class LiveClip {
     return lines.join('\n') + '\n'
   }
 
+  init() {
+    return readFile(path.join(this.folder, 'init.mp4'))
+  }
+
+  /** A second of the past, whichever. */
+  segment(n) {
+    return readFile(path.join(this.folder, `${n % CLIP_SEGMENTS}.m4s`))
+  }
+
   /** The bytes of "init.mp4" or "N.m4s", or null when it has left the window. */
   async file(name) {
     if (name === 'init.mp4') return readFile(path.join(this.folder, name))

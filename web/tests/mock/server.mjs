@@ -2,6 +2,7 @@
 // cameras part of the API in memory, and real HLS from clips.
 
 import { existsSync, readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import http from 'node:http'
 import path from 'node:path'
@@ -28,6 +29,12 @@ export class MockServer {
   /** Changes the bytes of a segment, where a test wants bad ones. */
   /** @type {null | ((bytes: Buffer) => void)} */
   spoil = null
+  /** What is recorded, by camera. */
+  archives = new Map()
+  /** Paths below /archive that were asked for. */
+  archived = []
+  /** How long a piece of an export takes. */
+  clipDelayMs = 0
   port = 0
   url = ''
 
@@ -60,7 +67,10 @@ export class MockServer {
   }
 
   async answer(req, res) {
-    const { pathname } = new URL(req.url, 'http://mock')
+    const { pathname, searchParams } = new URL(req.url, 'http://mock')
+    const recordings = /^\/api\/v1\/cameras\/([^/]+)\/recordings(\/days)?$/.exec(pathname)
+    if (recordings) return this.recordings(res, recordings[1], recordings[2] !== undefined, searchParams)
+    if (pathname.startsWith('/archive/')) return this.archive(req, res, pathname.split('/').slice(2), searchParams)
     if (pathname.startsWith('/api/v1/')) return this.api(req, res, pathname.slice('/api/v1'.length))
     if (req.method === 'POST' && /^\/hls\/[^/]+\/cmcd$/.test(pathname)) return this.collect(req, res)
     if (pathname.startsWith('/hls/')) return this.hls(res, pathname.split('/').slice(2))
@@ -138,6 +148,43 @@ export class MockServer {
     return res.end(bytes)
   }
 
+  recordings(res, id, isDays, query) {
+    const override = this.overrides.get('GET recordings')
+    if (override) return json(res, ...override(query))
+    const archive = this.archives.get(id)
+    if (isDays) return json(res, 200, archive?.days(query) ?? { days: [] })
+    return json(res, 200, archive?.recordings(query) ?? { spans: [], gaps: [], bookmarks: [] })
+  }
+
+  async archive(req, res, [id, ...rest], query) {
+    const archive = this.archives.get(id)
+    const offer = offerOf(this.cameras.get(id)?.sources[0].url ?? '')
+    const name = rest.join('/')
+    this.archived.push(`${name}?${query}`)
+    const clip = this.clips[offer?.clips[0]]
+    if (!archive || !clip) return problem(res, 404, 'No recording', 'nothing is recorded between these times')
+    if (name === 'index.m3u8') {
+      const text = archive.playlist(query)
+      return text ? playlist(res, text, 1) : problem(res, 404, 'No recording', 'nothing is recorded between these times')
+    }
+    if (rest[0] === 'clip') return send(res, rest[1] === 'init.mp4' ? await clip.init() : await clip.segment(Number.parseInt(rest[1], 10)))
+    if (name === 'frame') {
+      const [n] = archive.segments(Number(query.get('at')) - 1000, Number(query.get('at')) + 1)
+      if (n === undefined) return problem(res, 404, 'No recording', 'nothing is recorded at this time')
+      return send(res, Buffer.concat([await clip.init(), await clip.segment(n)]), { 'Drover-Frame-Time': new Date(n * 1000).toISOString() })
+    }
+    const segments = archive.segments(Number(query.get('from')), Number(query.get('to')))
+    if (segments.length === 0) return problem(res, 404, 'No recording', 'nothing is recorded between these times')
+    const bytes = Buffer.concat([await clip.init(), ...(await Promise.all(segments.map((n) => clip.segment(n))))])
+    if (name === 'clip.mp4.sha256') return res.writeHead(200, { 'Content-Type': 'text/plain' }).end(`${createHash('sha256').update(bytes).digest('hex')}  clip.mp4\n`)
+    res.writeHead(200, { 'Content-Type': 'video/mp4', 'Content-Length': bytes.length, ETag: '"clip"' })
+    for (let at = 0; at < bytes.length && !res.destroyed; at += 200_000) {
+      res.write(bytes.subarray(at, at + 200_000))
+      if (this.clipDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.clipDelayMs))
+    }
+    return res.end()
+  }
+
   multivariant(camera) {
     let text = '#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-INDEPENDENT-SEGMENTS\n'
     camera.sources.forEach((source, i) => {
@@ -179,6 +226,11 @@ function json(res, status, body, headers = {}) {
 
 function problem(res, status, title, detail, headers = {}) {
   json(res, status, { type: 'about:blank', title, status, detail }, { 'Content-Type': 'application/problem+json', ...headers })
+}
+
+function send(res, bytes, headers = {}) {
+  res.writeHead(200, { 'Content-Type': 'video/mp4', 'Content-Length': bytes.length, 'Cache-Control': 'public, max-age=3600', ...headers })
+  res.end(bytes)
 }
 
 function playlist(res, text, maxAge) {

@@ -44,9 +44,9 @@ export function paint(context: Context, scene: Scene, palette: Palette): void {
   for (const span of scene.recorded.spans) paintSpan(context, span, x, palette)
   for (const gap of scene.recorded.gaps) paintGap(context, gap, x, scene, palette)
   context.restore()
-  paintTicks(context, scene, x, palette)
+  paintTicks(context, scene, x, bubbles(context, scene, x, palette), palette)
   if (scene.marked) paintMarked(context, x(scene.marked.from), x(scene.marked.to), width, palette)
-  for (const mark of scene.recorded.bookmarks) paintBookmark(context, mark, x, palette)
+  paintBookmarks(context, scene, x, palette)
   paintNow(context, x(now), width, palette)
   if (scene.hover !== null) paintHover(context, scene.hover, x(scene.hover), scene, palette)
   if (scene.playhead !== null) paintPlayhead(context, scene.playhead, x(scene.playhead), scene, palette)
@@ -93,7 +93,18 @@ function paintGap(context: Context, gap: Gap, x: (at: number) => number, scene: 
   context.fillText(text, middle, LANE_TOP + 18.5)
 }
 
-function paintTicks(context: Context, scene: Scene, x: (at: number) => number, palette: Palette): void {
+/** Where moments stand in the row of labels, which give way to them. */
+function bubbles(context: Context, { playhead, hover, width }: Scene, x: (at: number) => number, palette: Palette): [number, number][] {
+  context.font = `600 12px ${palette.font}`
+  const half = context.measureText('00:00:00').width / 2 + 10
+  return [playhead, hover].flatMap((at) => {
+    if (at === null || x(at) < -2 || x(at) > width + 2) return []
+    const middle = Math.min(Math.max(x(at), half), width - half)
+    return [[middle - half, middle + half] as [number, number]]
+  })
+}
+
+function paintTicks(context: Context, scene: Scene, x: (at: number) => number, taken: readonly [number, number][], palette: Palette): void {
   const { view, width, zone } = scene
   context.textBaseline = 'middle'
   const edge = edgeLabel(view, zone)
@@ -101,7 +112,7 @@ function paintTicks(context: Context, scene: Scene, x: (at: number) => number, p
   const edgeWidth = context.measureText(edge).width
   context.textAlign = 'left'
   context.fillStyle = palette.text
-  context.fillText(edge, 2, LABELS / 2)
+  if (!taken.some(([from]) => from < edgeWidth + 2)) context.fillText(edge, 2, LABELS / 2)
   for (const tick of ticks(view, width, zone)) {
     const at = Math.round(x(tick.at)) + 0.5
     const long = tick.label !== ''
@@ -118,6 +129,7 @@ function paintTicks(context: Context, scene: Scene, x: (at: number) => number, p
     const half = context.measureText(tick.label).width / 2
     // What the edge says it says for good; a label does not run over it, or out of the bar.
     if (at - half < edgeWidth + 14 || at + half > width) continue
+    if (taken.some(([from, to]) => at + half > from && at - half < to)) continue
     context.fillStyle = tick.strong ? palette.text : palette.textSoft
     context.textAlign = 'center'
     context.fillText(tick.label, at, LABELS / 2)
@@ -162,7 +174,15 @@ function paintMarked(context: Context, left: number, right: number, width: numbe
   }
 }
 
-function paintBookmark(context: Context, mark: Bookmark, x: (at: number) => number, palette: Palette): void {
+/** Flags, and their names where one has room before the next. */
+function paintBookmarks(context: Context, { recorded, width }: Scene, x: (at: number) => number, palette: Palette): void {
+  recorded.bookmarks.forEach((mark, i) => {
+    const next = recorded.bookmarks[i + 1]
+    paintBookmark(context, mark, x, Math.min(width, next ? x(next.from) - 4 : width), palette)
+  })
+}
+
+function paintBookmark(context: Context, mark: Bookmark, x: (at: number) => number, room: number, palette: Palette): void {
   const left = x(mark.from)
   const right = Math.max(left + 2, x(mark.to))
   context.fillStyle = palette.bookmark
@@ -180,7 +200,7 @@ function paintBookmark(context: Context, mark: Bookmark, x: (at: number) => numb
   context.textAlign = 'left'
   context.textBaseline = 'middle'
   const name = mark.name.length > 24 ? `${mark.name.slice(0, 23)}…` : mark.name
-  context.fillText(name, left + 13, LANE_BOTTOM + 12)
+  if (left + 13 + context.measureText(name).width <= room) context.fillText(name, left + 13, LANE_BOTTOM + 12)
 }
 
 function paintNow(context: Context, x: number, width: number, palette: Palette): void {

@@ -116,6 +116,7 @@ export class Timeline {
       this.panel.element,
       this.legend.element,
     )
+    show(this.notice, false)
     player.enablePast(cameraId, (at, signal) => findFootage(this.load, at, Date.now(), signal), () => this.onMode())
     this.tick = setInterval(() => this.onTick(), TICK_MS)
     this.listen()
