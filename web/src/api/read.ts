@@ -89,8 +89,8 @@ function readRecording(value: unknown): RecordingStatus {
   const f = fields(value)
   return {
     mode: recordMode(f.mode),
-    // Servers that do not record say so by a boolean.
-    state: RECORDING_STATES.includes(text(f.state)) ? (f.state as RecordingStatus['state']) : 'off',
+    // A server may say no more than that it records, by a boolean.
+    state: RECORDING_STATES.includes(text(f.state)) ? (f.state as RecordingStatus['state']) : value === true ? 'recording' : 'off',
     since: time(f.since),
     error: text(f.error),
     bytes: number(f.bytes),

@@ -17,7 +17,7 @@ export class PlayerView {
   private readonly messageText = h('span', { testId: 'player-message' })
   private readonly messageHint = h('span', { class: 'player-hint', testId: 'player-hint' })
   private readonly spinner = h('span', { class: 'spinner', attrs: { 'aria-hidden': 'true' } })
-  private readonly message = h('div', { class: 'player-message' }, this.spinner, this.messageText, this.messageHint)
+  private readonly message = h('div', { class: 'player-message', attrs: { 'aria-hidden': 'true' } }, this.spinner, this.messageText, this.messageHint)
   /** What stands on the picture, for screen readers: without its countdowns, and rarely. */
   private readonly spoken = h('span', { class: 'visually-hidden', testId: 'player-spoken', attrs: { role: 'status' } })
   private readonly announcer = new Announcer((text) => setText(this.spoken, text))
