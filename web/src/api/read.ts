@@ -80,17 +80,25 @@ function recordMode(value: unknown): RecordMode {
 
 function readRecord(value: unknown): RecordSettings {
   const f = fields(value)
-  return { mode: recordMode(f.mode), maxAge: text(f.max_age), maxBytes: number(f.max_bytes) }
+  const schedule = fields(f.schedule)
+  return { mode: recordMode(f.mode), maxAge: text(f.max_age), maxBytes: number(f.max_bytes), hours: list(schedule.spans).map(text).filter(Boolean), zone: text(schedule.zone) }
 }
 
 const RECORDING_STATES: readonly string[] = ['off', 'recording', 'waiting', 'failed']
 
-function readRecording(value: unknown): RecordingStatus {
+/** A server may say no more than whether it records just now, by a boolean. */
+function recordingState(value: unknown, mode: RecordMode): RecordingStatus['state'] {
+  const state = text(fields(value).state)
+  if (RECORDING_STATES.includes(state)) return state as RecordingStatus['state']
+  if (value === true) return 'recording'
+  return mode === 'off' ? 'off' : 'waiting'
+}
+
+function readRecording(value: unknown, mode: RecordMode): RecordingStatus {
   const f = fields(value)
   return {
-    mode: recordMode(f.mode),
-    // A server may say no more than that it records, by a boolean.
-    state: RECORDING_STATES.includes(text(f.state)) ? (f.state as RecordingStatus['state']) : value === true ? 'recording' : 'off',
+    mode: f.mode === undefined ? mode : recordMode(f.mode),
+    state: recordingState(value, mode),
     since: time(f.since),
     error: text(f.error),
     bytes: number(f.bytes),
@@ -100,7 +108,7 @@ function readRecording(value: unknown): RecordingStatus {
   }
 }
 
-function readStatus(value: unknown): Status {
+function readStatus(value: unknown, record: RecordSettings): Status {
   const f = fields(value)
   const sources = list(f.sources).map(readSourceStatus)
   return {
@@ -110,7 +118,7 @@ function readStatus(value: unknown): Status {
     nextTryAt: time(f.next_try_at) ?? sources.find((source) => source.nextTryAt)?.nextTryAt ?? null,
     sources,
     viewers: number(f.viewers),
-    recording: readRecording(f.recording),
+    recording: readRecording(f.recording, record.mode),
   }
 }
 
@@ -127,6 +135,7 @@ function readSource(value: unknown): Source {
 
 export function readCamera(value: unknown): Camera {
   const f = fields(value)
+  const record = readRecord(f.record)
   return {
     id: text(f.id),
     name: text(f.name),
@@ -134,8 +143,8 @@ export function readCamera(value: unknown): Camera {
     onDemand: f.on_demand === true,
     readOnly: f.read_only === true,
     sources: list(f.sources).map(readSource),
-    record: readRecord(f.record),
-    status: readStatus(f.status),
+    record,
+    status: readStatus(f.status, record),
   }
 }
 

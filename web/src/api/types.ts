@@ -45,6 +45,10 @@ export interface RecordSettings {
   maxAge: string
   /** 0 for no limit. */
   maxBytes: number
+  /** Of mode schedule: days and hours as the API writes them, "mon-fri 08:00-18:00". */
+  hours: string[]
+  /** The zone of those; "" for UTC. */
+  zone: string
 }
 
 /** What recording a camera comes to. */
@@ -111,7 +115,7 @@ export interface CameraInput {
   enabled: boolean
   on_demand: boolean
   sources: SourceInput[]
-  record?: { mode: RecordMode; max_age: string; max_bytes: number }
+  record?: { mode: RecordMode; max_age: string; max_bytes: number; schedule?: { zone: string; spans: string[] } }
 }
 
 /** A link to a camera that was given away and works. */

@@ -66,6 +66,11 @@ export function zoneText(zone: Zone, at: number): string {
   return zone.name === 'UTC' ? 'UTC' : `${zone.name.replaceAll('_', ' ')}, ${offsetText(zone.offset(at))}`
 }
 
+/** "Berlin, UTC+2": the same where there is little room. */
+export function shortZoneText(zone: Zone, at: number): string {
+  return zoneText(zone, at).replace(/^(?:[^,]*\/)+/, '')
+}
+
 /** "8.4 s", "2 min 5 s", "3 h 20 min", "4 days 6 h": to two places of what matters. */
 export function lengthText(ms: number): string {
   const seconds = Math.max(0, ms) / 1000

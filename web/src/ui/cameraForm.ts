@@ -242,7 +242,7 @@ class Form {
 
   /** The input for a field as the API names it: "id", "url", "sources[1].password". */
   private fieldOf(field: string): Field | null {
-    const match = /^(?:sources\[(\d+)\]\.|record\.)?(\w+)$/.exec(field)
+    const match = /^(?:sources\[(\d+)\]\.|record\.(?:schedule\.)?)?(\w+)(?:\[\d+\])?$/.exec(field)
     const source = match?.[1] === '1' ? this.sub : this.main
     switch (match?.[2]) {
       case 'id':
@@ -253,6 +253,8 @@ class Form {
         return source.url
       case 'max_age':
         return this.record.maxAge
+      case 'spans':
+        return this.record.hours
       case 'max_bytes':
         return this.record.maxBytes
       case 'username':

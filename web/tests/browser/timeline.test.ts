@@ -335,7 +335,7 @@ test('times are the viewer’s, with their zone, or UTC', async () => {
   await harness.inPage(
     async (page) => {
       await open(page)
-      await waitForText(page, 'time-zone', /^Asia\/Kabul, UTC\+4:30$/)
+      await waitForText(page, 'time-zone', /^Kabul, UTC\+4:30$/)
       const [hour, minute] = ((await page.getByTestId('time-clock').textContent()) ?? '').split(':').map(Number)
       await page.getByTestId('time-zone').click()
       await waitForText(page, 'time-zone', /^UTC$/)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ticks, edgeLabel, isTwice, transitionText } from '../../src/logic/ticks'
-import { dateText, dayKey, fieldText, lengthText, momentText, offsetText, parseField, zoneText } from '../../src/logic/timeText'
+import { dateText, dayKey, fieldText, lengthText, momentText, offsetText, parseField, shortZoneText, zoneText } from '../../src/logic/timeText'
 import { DAY, HOUR, MINUTE, SECOND, xOf } from '../../src/logic/timeView'
 import { Zone } from '../../src/logic/zone'
 
@@ -94,6 +94,7 @@ test('times are written with their zone', () => {
   expect(zoneText(berlin, autumn)).toBe('Europe/Berlin, UTC+1')
   expect(zoneText(new Zone('America/New_York'), autumn)).toBe('America/New York, UTC−4')
   expect(zoneText(utc, autumn)).toBe('UTC')
+  expect([berlin, utc, new Zone('America/Argentina/Buenos_Aires')].map((zone) => shortZoneText(zone, autumn))).toEqual(['Berlin, UTC+1', 'UTC', 'Buenos Aires, UTC−3'])
   expect(offsetText(-3.5 * HOUR)).toBe('UTC−3:30')
   expect(dateText(Date.UTC(2025, 11, 31, 23, 30), berlin)).toBe('Thu 1 Jan 2026')
   expect(dayKey(Date.UTC(2025, 11, 31, 23, 30), berlin)).toBe('2026-01-01')

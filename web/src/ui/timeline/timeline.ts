@@ -2,7 +2,7 @@ import { getRecordings } from '../../api/recordings'
 import type { Camera } from '../../api/types'
 import { gapText } from '../../logic/gapText'
 import { gapAt, spanAt, type Gap, type Recorded } from '../../logic/recordings'
-import { clockText, dateText, dayText, momentText, zoneText } from '../../logic/timeText'
+import { clockText, dateText, dayText, momentText, shortZoneText, zoneText } from '../../logic/timeText'
 import { between, clampView, DAY, HOUR, latestView, maxSpan, panView, revealed, SECOND, spanOf, zoomView, type Limits, type View } from '../../logic/timeView'
 import { viewersZone, Zone } from '../../logic/zone'
 import { findFootage, RecordingStore, type LoadRecordings } from '../../recordingStore'
@@ -17,6 +17,9 @@ import { RATES, Toolbar } from './toolbar'
 
 const TICK_MS = 250
 const MOVE_MS = 180
+const SURVEY_MS = 300_000
+/** No archive reaches further back than this. */
+const LONGEST = 20 * 365 * DAY
 const ZONE_KEY = 'drover.zone'
 
 /** The past of a camera under its picture: what there is, and the way to any moment of it. */
@@ -43,6 +46,8 @@ export class Timeline {
   private marked: { from: number; to: number } | null = null
   private recorded: Recorded
   private oldest = Infinity
+  /** When it was last asked where the archive begins. */
+  private surveyedAtMs = -Infinity
   private camera: Camera | null = null
   private problem = ''
   private noticeText = ''
@@ -138,7 +143,21 @@ export class Timeline {
     this.camera = camera
     const { oldest } = camera.status.recording
     if (oldest) this.oldest = Math.min(this.oldest, oldest.getTime())
+    void this.survey()
     if (before !== undefined && before !== camera.status.recording.state) this.store.refresh()
+  }
+
+  /** Finds out where the archive begins: retention moves that, so now and then. */
+  private async survey(): Promise<void> {
+    const now = Date.now()
+    if (now - this.surveyedAtMs < SURVEY_MS) return
+    this.surveyedAtMs = now
+    try {
+      const first = (await this.load(now - LONGEST, now, DAY / 1000, this.leaving.signal)).spans[0]
+      this.oldest = first ? first.from : Infinity
+    } catch {
+      // Then it is as old as what comes into view.
+    }
   }
 
   private listen(): void {
@@ -264,7 +283,8 @@ export class Timeline {
     this.toolbar.render({
       clock: clockText(at, zone),
       date: dateText(at, zone),
-      zone: zoneText(zone, at),
+      zone: shortZoneText(zone, at),
+      zoneName: zoneText(zone, at),
       isPast: player.isPast,
       paused: player.paused,
       rate: player.rate,
@@ -311,7 +331,7 @@ export class Timeline {
       text = `Recordings: ${this.problem}`
     } else if (recording?.state === 'failed') {
       text = `Nothing is recorded just now: ${recording.error || 'the recorder failed'}`
-    } else if (recording && recording.state === 'off' && recording.oldest === null && this.store.isComplete && this.recorded.spans.length === 0) {
+    } else if (recording && recording.state === 'off' && recording.oldest === null && this.oldest === Infinity && this.store.isComplete && this.recorded.spans.length === 0) {
       text = 'This camera is not recorded.'
       action = { label: this.camera?.readOnly ? 'Show settings' : 'Record it', run: this.onSettings }
     }

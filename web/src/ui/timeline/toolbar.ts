@@ -33,6 +33,7 @@ export interface ToolbarState {
   clock: string
   date: string
   zone: string
+  zoneName: string
   isPast: boolean
   paused: boolean
   rate: number
@@ -54,7 +55,7 @@ export class Toolbar {
   private readonly exporting: HTMLButtonElement
 
   constructor(actions: ToolbarActions) {
-    this.zone = h('button', { class: 'zone-button', testId: 'time-zone', attrs: { type: 'button', title: 'Change between your zone and UTC' }, on: { click: actions.onZone } })
+    this.zone = h('button', { class: 'zone-button', testId: 'time-zone', attrs: { type: 'button' }, on: { click: actions.onZone } })
     this.live = h('button', { class: 'live-chip', testId: 'timeline-live', attrs: { type: 'button' }, on: { click: actions.onLive } }, h('span', { class: 'dot' }), h('span', { text: 'Live' }))
     this.play = iconButton({ label: 'Pause (space)', icon: 'pause', testId: 'timeline-play', onClick: actions.onPlay })
     this.frames = [
@@ -68,6 +69,7 @@ export class Toolbar {
     for (const [text, ms] of SPANS) this.span.append(h('option', { text, attrs: { value: String(ms) } }))
     this.exporting = textButton({ label: 'Export', icon: 'download', testId: 'export-open', onClick: actions.onExport })
     this.exporting.title = 'Mark a stretch and export it (I and O)'
+    this.exporting.setAttribute('aria-label', 'Export')
     this.element = h(
       'div',
       { class: 'timeline-tools' },
@@ -100,6 +102,8 @@ export class Toolbar {
     setText(this.clock, state.clock)
     setText(this.date, state.date)
     setText(this.zone, state.zone)
+    const zoneTitle = `Times are ${state.zoneName}: press to change between that and UTC`
+    if (this.zone.title !== zoneTitle) this.zone.title = zoneTitle
     this.live.dataset.live = String(!state.isPast)
     this.live.title = state.isPast ? 'Back to live (L)' : 'This is live'
     this.live.setAttribute('aria-pressed', String(!state.isPast))
