@@ -54,7 +54,7 @@ func object(t testing.TB, x *index.Index, name string, files ...*index.File) *in
 		o.Parts = append(o.Parts, index.Part{Number: f.Number, Offset: o.Bytes})
 		o.Bytes += 900 + 30*1000
 	}
-	if err := x.Intend(t.Context(), o); err != nil {
+	if _, err := x.Intend(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	return o
@@ -209,29 +209,45 @@ func TestAThinnedFileIsCopiedAnew(t *testing.T) {
 	}
 }
 
-func TestAnAbandonedObjectIsDeletedAndItsFilesCopiedElsewhere(t *testing.T) {
+func TestAnObjectIsIntendedAnewAndAnotherOneOfTheStreamAbandoned(t *testing.T) {
 	x, s := copying(t)
 	f := record(t, x, s.ID, 0, 30)
 	o := object(t, x, "a", f)
-	if left, err := x.Intended(t.Context()); err != nil || len(left) != 1 || left[0].ID != o.ID {
-		t.Fatalf("intended %+v, %v", left, err)
+	same := *o
+	if again, err := x.Intend(t.Context(), &same); err != nil || !again || same.ID != o.ID {
+		t.Errorf("intended anew: %v, %v, as %d, want %d", again, err, same.ID, o.ID)
 	}
-	again := object(t, x, "a", f)
-	if again.ID != o.ID {
-		t.Errorf("intended anew as %d, want %d", again.ID, o.ID)
+	other := *o
+	other.Name = "b"
+	if again, err := x.Intend(t.Context(), &other); err != nil || again {
+		t.Errorf("another object: again %v, %v", again, err)
 	}
-	if err := x.Abandon(t.Context(), o.ID); err != nil {
-		t.Fatal(err)
-	}
-	equal(t, "queue", uncopied(t, x, s.ID), []int64{1})
 	equal(t, "to be deleted", doomedObjects(t, x), []int64{o.ID})
-	if err := x.Intend(t.Context(), &index.Object{Stream: s.ID, Name: "a"}); !errors.Is(err, index.ErrNameTaken) {
+	equal(t, "queue", uncopied(t, x, s.ID), []int64{1})
+	if _, err := x.Intend(t.Context(), &same); !errors.Is(err, index.ErrNameTaken) {
 		t.Errorf("a name that is to be deleted: %v, want ErrNameTaken", err)
 	}
 	if err := x.ForgetObject(t.Context(), o.ID); err != nil {
 		t.Fatal(err)
 	}
 	object(t, x, "a", f)
+}
+
+func TestAnIntendedObjectThatNobodyWantsIsAbandoned(t *testing.T) {
+	x, s := copying(t)
+	f := record(t, x, s.ID, 0, 30)
+	o := object(t, x, "a", f)
+	if err := x.Abandon(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "while its file is to be copied", doomedObjects(t, x), nil)
+	if err := x.Doom(t.Context(), index.CauseDeleted, victim(t, x, f.Key())); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Abandon(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "once it is gone", doomedObjects(t, x), []int64{o.ID})
 }
 
 func TestEvictionTakesOutWhatLiesNowhereElse(t *testing.T) {

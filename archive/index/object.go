@@ -41,25 +41,41 @@ type Object struct {
 }
 
 // Intend keeps that an object is about to be sent, before it is: so none is ever in the
-// second home of which the index does not know. One that was intended before, by the
-// same name, is intended anew. The error is ErrNameTaken, too.
-func (x *Index) Intend(ctx context.Context, o *Object) error {
-	return x.db.Write(ctx, "intend an object", func(ctx context.Context, tx *sql.Tx) error {
+// second home of which the index does not know. again says that it was intended before,
+// by the same name, and may be there already. A stream has one object at a time that
+// is being sent: another one that was intended is abandoned. The error is
+// ErrNameTaken, too.
+func (x *Index) Intend(ctx context.Context, o *Object) (again bool, err error) {
+	err = x.db.Write(ctx, "intend an object", func(ctx context.Context, tx *sql.Tx) error {
 		var state objectState
 		err := tx.QueryRowContext(ctx, "SELECT id, state FROM objects WHERE name = ?", o.Name).Scan(&o.ID, &state)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return insertObject(ctx, tx, o, objectSent)
-		case err != nil:
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
-		case state != objectSent:
+		}
+		if again = err == nil; again && state != objectSent {
 			return ErrNameTaken
+		}
+		if err := abandon(ctx, tx, "stream = ? AND state = ? AND name <> ?", o.Stream, objectSent, o.Name); err != nil {
+			return err
+		}
+		if !again {
+			return insertObject(ctx, tx, o, objectSent)
 		}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM copies WHERE object = ?", o.ID); err != nil {
 			return err
 		}
 		return insertParts(ctx, tx, o)
 	})
+	return again, err
+}
+
+// abandon dooms objects.
+func abandon(ctx context.Context, tx *sql.Tx, where string, arguments ...any) error {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM copies WHERE object IN (SELECT id FROM objects WHERE "+where+")", arguments...); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, "UPDATE objects SET state = ? WHERE "+where, append([]any{objectDoomed}, arguments...)...)
+	return err
 }
 
 func insertObject(ctx context.Context, tx *sql.Tx, o *Object, state objectState) error {
@@ -142,22 +158,12 @@ func (x *Index) Copied(ctx context.Context, o *Object) error {
 	})
 }
 
-// Abandon tells that an intended object will not be sent again: what there is of it is
-// doomed, and its files are still to be copied.
-func (x *Index) Abandon(ctx context.Context, id int64) error {
-	return x.db.Write(ctx, "abandon an object", func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `
-			DELETE FROM copies WHERE object IN (SELECT id FROM objects WHERE id = ? AND state = ?)`, id, objectSent); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, "UPDATE objects SET state = ? WHERE id = ? AND state = ?", objectDoomed, id, objectSent)
-		return err
+// Abandon tells that intended objects will not be sent: those of streams of which
+// nothing is to be copied. What there is of them is doomed.
+func (x *Index) Abandon(ctx context.Context) error {
+	return x.db.Write(ctx, "abandon objects", func(ctx context.Context, tx *sql.Tx) error {
+		return abandon(ctx, tx, "state = ? AND stream NOT IN (SELECT stream FROM uncopied)", objectSent)
 	})
-}
-
-// Intended returns the objects that were intended and neither copied nor abandoned.
-func (x *Index) Intended(ctx context.Context) ([]Object, error) {
-	return x.objects(ctx, "WHERE state = ? ORDER BY id", objectSent)
 }
 
 // OldestObjects returns the verified objects of which the footage is oldest, at most
@@ -339,4 +345,18 @@ func adopt(ctx context.Context, tx *sql.Tx, f *File) (bool, error) {
 		return false, err
 	}
 	return true, leave(ctx, tx, f, Here|SecondHome, Here)
+}
+
+// ObjectBytes returns how many bytes the object of a name has that is in the second
+// home, or may be; false where there is none.
+func (x *Index) ObjectBytes(ctx context.Context, name string) (int64, bool, error) {
+	var bytes int64
+	err := x.db.Reader().QueryRowContext(ctx, "SELECT bytes FROM objects WHERE name = ?", name).Scan(&bytes)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("read an object: %w", sqlite.Explain(err))
+	}
+	return bytes, true, nil
 }

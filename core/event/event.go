@@ -24,6 +24,8 @@ const (
 	KindArchiveDisk     Kind = "archive.disk"      // the disk does not take recordings
 	KindArchiveDiskWell Kind = "archive.disk_well" // it does again
 	KindArchiveClock    Kind = "archive.clock"     // the clock jumped: nothing is deleted by age until somebody says it is right
+	KindArchiveHome     Kind = "archive.home"      // the second home takes no copies
+	KindArchiveHomeWell Kind = "archive.home_well" // it does again
 	KindArchiveDeleted  Kind = "archive.deleted"   // recordings had to go before their time
 )
 
