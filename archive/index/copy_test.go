@@ -301,7 +301,17 @@ func TestAnObjectIsAdoptedByAnIndexThatLostIt(t *testing.T) {
 		t.Errorf("copy %+v, %v, %v", c, ok, err)
 	}
 	equal(t, "queue", uncopied(t, y, s2.ID), nil)
-	if next := record(t, y, s2.ID, time.Hour, 1); next.Number != 2 {
-		t.Errorf("the next file is %d, want 2", next.Number)
+	here := record(t, y, s2.ID, time.Minute, 30)
+	again, same := *o, victim(t, y, here.Key()).File
+	again.Name, again.Parts = "b", []index.Part{{Number: here.Number}}
+	if n, err := y.Adopt(t.Context(), &again, []index.File{same}); err != nil || n != 1 {
+		t.Errorf("adopted %d, %v, want the copy of a file that is here", n, err)
+	}
+	if got := victim(t, y, here.Key()).File; got.Places != index.Here|index.SecondHome {
+		t.Errorf("places %b, want both", got.Places)
+	}
+	equal(t, "queue", uncopied(t, y, s2.ID), nil)
+	if next := record(t, y, s2.ID, time.Hour, 1); next.Number != 3 {
+		t.Errorf("the next file is %d, want 3", next.Number)
 	}
 }

@@ -262,7 +262,8 @@ func (x *Index) Copy(ctx context.Context, key Key) (Copy, bool, error) {
 // those of its files that lie nowhere else are taken out of the archive and leave a
 // gap. They are not copied again.
 func (x *Index) Evict(ctx context.Context, o *Object, cause Cause) error {
-	return x.write(ctx, "take an object out", o.Stream, func(ctx context.Context, tx *sql.Tx) error {
+	defer x.reshaped(o.Stream)
+	return x.db.Write(ctx, "take an object out", func(ctx context.Context, tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, selectFilesOnly+`
 			JOIN copies c ON c.stream = f.stream AND c.number = f.number WHERE c.object = ? ORDER BY f.number`, o.ID)
 		if err != nil {
@@ -293,21 +294,23 @@ func evict(ctx context.Context, tx *sql.Tx, f *File, cause Cause) error {
 }
 
 // Adopt puts an object that was found in the second home into an index that does not
-// know it, and those of its files that the index does not have.
+// know it, and those of its files that the index does not have. Those that it has and
+// that are the same have a copy then. It returns how many of both there are.
 func (x *Index) Adopt(ctx context.Context, o *Object, files []File) (adopted int, err error) {
-	err = x.write(ctx, "adopt an object", o.Stream, func(ctx context.Context, tx *sql.Tx) error {
+	defer x.reshaped(o.Stream)
+	err = x.db.Write(ctx, "adopt an object", func(ctx context.Context, tx *sql.Tx) error {
 		adopted = 0
 		var known int
 		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM objects WHERE name = ?", o.Name).Scan(&known); err != nil || known > 0 {
 			return err
 		}
 		var wanted []Part
-		for i, f := range files {
-			missing, err := adopt(ctx, tx, &f)
+		for i := range files {
+			wants, err := adopt(ctx, tx, &files[i])
 			if err != nil {
 				return err
 			}
-			if missing {
+			if wants {
 				wanted = append(wanted, o.Parts[i])
 			}
 		}
@@ -321,30 +324,45 @@ func (x *Index) Adopt(ctx context.Context, o *Object, files []File) (adopted int
 	return adopted, err
 }
 
-// adopt makes the row of a file that lies in the second home alone, and reports
-// whether it did.
+// adopt makes a file one that lies in the second home, and reports whether it can.
 func adopt(ctx context.Context, tx *sql.Tx, f *File) (bool, error) {
-	var known int
-	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM files WHERE stream = ? AND number = ?", f.Stream, f.Number).Scan(&known); err != nil || known > 0 {
+	var places Places
+	var bytes, start int64
+	err := tx.QueryRowContext(ctx, "SELECT places, bytes, start FROM files WHERE stream = ? AND number = ?", f.Stream, f.Number).Scan(&places, &bytes, &start)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return true, adoptMissing(ctx, tx, f)
+	case err != nil:
 		return false, err
-	}
-	format, err := formatID(ctx, tx, f.Format)
-	if err != nil {
-		return false, err
-	}
-	if err := insertFile(ctx, tx, f, format); err != nil {
-		return false, err
-	}
-	if _, err := tx.ExecContext(ctx, "UPDATE streams SET next_number = max(next_number, ?) WHERE id = ?", f.Number+1, f.Stream); err != nil {
-		return false, err
-	}
-	if err := finish(ctx, tx, f); err != nil {
-		return false, err
+	case places != Here || bytes != f.Bytes || start != f.Start.UnixMicro():
+		return false, nil // another copy is known, or it is of another file
 	}
 	if err := unqueue(ctx, tx, f.Key()); err != nil {
 		return false, err
 	}
-	return true, leave(ctx, tx, f, Here|SecondHome, Here)
+	_, err = tx.ExecContext(ctx, "UPDATE files SET places = ? WHERE stream = ? AND number = ?", Here|SecondHome, f.Stream, f.Number)
+	return err == nil, err
+}
+
+// adoptMissing makes the row of a file that lies in the second home alone.
+func adoptMissing(ctx context.Context, tx *sql.Tx, f *File) error {
+	format, err := formatID(ctx, tx, f.Format)
+	if err != nil {
+		return err
+	}
+	if err := insertFile(ctx, tx, f, format); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE streams SET next_number = max(next_number, ?) WHERE id = ?", f.Number+1, f.Stream); err != nil {
+		return err
+	}
+	if err := finish(ctx, tx, f); err != nil {
+		return err
+	}
+	if err := unqueue(ctx, tx, f.Key()); err != nil {
+		return err
+	}
+	return leave(ctx, tx, f, Here|SecondHome, Here)
 }
 
 // ObjectBytes returns how many bytes the object of a name has that is in the second
