@@ -65,6 +65,8 @@ type Options struct {
 	Web       http.Handler // the web app: every path that is nobody else's
 	Metrics   http.Handler // /metrics
 
+	Detections Detections // nil: there are none, for their store could not be opened
+
 	// CheckHosts refuses requests for the API by other names than this machine's own
 	// and AllowedHosts, which are in lower case and without ports.
 	CheckHosts   bool

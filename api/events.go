@@ -32,6 +32,8 @@ type Event struct {
 	Source string    `json:"source,omitempty" doc:"Left out if it is of the camera as a whole"`
 	State  string    `json:"state,omitempty" doc:"Of kind camera.state"`
 	Reason string    `json:"reason,omitempty"`
+
+	Detection *DetectionEvent `json:"detection,omitempty" doc:"Of kinds detection.began and detection.ended"`
 }
 
 // EventList is part of the history.
@@ -80,8 +82,13 @@ func (rs *routes) events(_ context.Context, in *eventsRequest) (*huma.StreamResp
 func (in *eventsRequest) wants(e event.Event) bool { return in.Camera == "" || in.Camera == e.Camera }
 
 func eventOf(e event.Event) Event {
-	return Event{ID: e.ID, Time: timestamp(e.Time), Kind: string(e.Kind), Camera: e.Camera,
+	out := Event{ID: e.ID, Time: timestamp(e.Time), Kind: string(e.Kind), Camera: e.Camera,
 		Source: e.Source, State: string(e.State), Reason: e.Reason}
+	if e.Detection != nil {
+		found := detectionEventOf(e.Detection)
+		out.Detection = &found
+	}
+	return out
 }
 
 func (rs *routes) history(ctx huma.Context, in *eventsRequest) {

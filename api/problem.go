@@ -37,6 +37,8 @@ var (
 	problemTooLarge          = kind{"/problems/body-too-large", http.StatusRequestEntityTooLarge, "The body is too large"}
 	problemMediaType         = kind{"/problems/unsupported-media-type", http.StatusUnsupportedMediaType, "The body is of the wrong kind"}
 	problemInvalid           = kind{"/problems/invalid-request", http.StatusUnprocessableEntity, "Something in the request is wrong"}
+	problemNoRule            = kind{"/problems/rule-not-found", http.StatusNotFound, "There is no such rule"}
+	problemNoDetections      = kind{"/problems/no-detections", http.StatusServiceUnavailable, "Detections cannot be kept or read now"}
 	problemNoShare           = kind{"/problems/share-not-found", http.StatusNotFound, "There is no such share"}
 	problemShares            = kind{"/problems/too-many-shares", http.StatusConflict, "There are too many shares"}
 	problemShareInvalid      = kind{"/problems/share-invalid", http.StatusForbidden, "This link is not valid"}

@@ -21,6 +21,8 @@ const openAPIPath = "/api/v1/openapi.json"
 const (
 	maxProbes  = 4
 	maxStreams = 128
+	// maxWatchers is of what cameras see: each page that shows a camera has one.
+	maxWatchers = 512
 )
 
 // routes is the typed handlers and what they share.
@@ -28,11 +30,13 @@ type routes struct {
 	options Options
 	probes  chan struct{} // a token for each probe under way
 	streams chan struct{} // a token for each listener to live events
+
+	watchers chan struct{} // a token for each listener to detections
 }
 
 // newRoutes returns the handler of REST, health and metrics.
 func newRoutes(options Options) (http.Handler, error) {
-	rs := &routes{options: options, probes: make(chan struct{}, maxProbes), streams: make(chan struct{}, maxStreams)}
+	rs := &routes{options: options, probes: make(chan struct{}, maxProbes), streams: make(chan struct{}, maxStreams), watchers: make(chan struct{}, maxWatchers)}
 	router := chi.NewRouter()
 	router.Use(guard, middleware.GetHead)
 	router.NotFound(notFound)
@@ -43,6 +47,7 @@ func newRoutes(options Options) (http.Handler, error) {
 	rs.registerProbe(api)
 	rs.registerSnapshot(api)
 	rs.registerEvents(api)
+	rs.registerDetections(api)
 	rs.registerShares(api)
 	rs.registerPlayback(api)
 	rs.registerRecordings(api)

@@ -221,3 +221,16 @@ func FuzzReportsAreKeptWithinBoundsOrRefused(f *testing.F) {
 		}
 	})
 }
+
+func TestACursorIsReadAsItIsWritten(t *testing.T) {
+	for _, want := range []Cursor{{}, {Micros: 1, ID: 2}, {Micros: -5, ID: 1 << 60}} {
+		if got, err := ParseCursor(want.String()); err != nil || got != want {
+			t.Errorf("%v: got %v, %v", want, got, err)
+		}
+	}
+	for _, text := range []string{"1", "1.", ".1", "1.0", "1.-2", "01.2", "a.b", "1.2.3", "99999999999999999999.1"} {
+		if got, err := ParseCursor(text); err == nil {
+			t.Errorf("%q was read as %v", text, got)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/detection"
 )
 
 // Kind says what happened.
@@ -27,6 +28,9 @@ const (
 	KindArchiveHome     Kind = "archive.home"      // the second home takes no copies
 	KindArchiveHomeWell Kind = "archive.home_well" // it does again
 	KindArchiveDeleted  Kind = "archive.deleted"   // recordings had to go before their time
+
+	KindDetectionBegan Kind = "detection.began" // a rule found something in what an AI worker saw
+	KindDetectionEnded Kind = "detection.ended" // and it is over
 )
 
 // Event is something that happened.
@@ -38,6 +42,8 @@ type Event struct {
 	Source string       // "" for the camera as a whole
 	State  camera.State // of KindCameraState
 	Reason string       // for people; never holds a secret
+
+	Detection *detection.Event // of KindDetection…; never written to
 }
 
 // Log is the history. Its methods may be called by all.

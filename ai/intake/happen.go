@@ -1,0 +1,84 @@
+package intake
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/drover-video/drover/ai/rules"
+	"github.com/drover-video/drover/core/detection"
+	"github.com/drover-video/drover/core/event"
+)
+
+// A tracked event is one that may change still, or has not been written as it is.
+type tracked struct {
+	detection.Event
+	dirty  bool      // not written as it is
+	told   bool      // of its end
+	marked time.Time // when the archive was last told of it; zero: never
+	until  time.Time // when it is forgotten; of those whose end the archive knows
+}
+
+const (
+	// keepEnded is how long an ended event is remembered, for playlists.
+	keepEnded = 3 * time.Minute
+
+	// maxTracked bounds the events that are remembered.
+	maxTracked = 4096
+)
+
+// apply takes what became of events. The caller holds mu.
+func (d *Desk) apply(changes []rules.Change) {
+	for _, c := range changes {
+		switch c.Kind {
+		case rules.Began:
+			d.events[c.Event.ID] = &tracked{Event: c.Event, dirty: true}
+			d.publish(event.KindDetectionBegan, c.Event)
+			d.rouse()
+		case rules.Absorbed:
+			if t := d.events[c.Event.ID]; t != nil {
+				d.gone = append(d.gone, t.Event)
+				delete(d.events, c.Event.ID)
+			}
+		case rules.Grew, rules.Ended:
+			t := d.events[c.Event.ID]
+			if t == nil {
+				continue
+			}
+			bookmark := t.Bookmark
+			t.Event, t.dirty = c.Event, true
+			t.Bookmark = bookmark
+			if c.Kind == rules.Ended && !t.told {
+				t.told = true
+				d.publish(event.KindDetectionEnded, c.Event)
+			}
+		}
+	}
+}
+
+func (d *Desk) publish(kind event.Kind, e detection.Event) {
+	d.options.Publish(event.Event{Time: d.options.Now(), Kind: kind, Camera: e.Camera, Source: e.Source, Reason: e.Name + ": " + e.Label, Detection: &e})
+}
+
+// rouse has Run look at once.
+func (d *Desk) rouse() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Happened returns what is remembered of a camera's events that touch a time, oldest
+// first.
+func (d *Desk) Happened(camera string, from, to time.Time) []detection.Event {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var found []detection.Event
+	for _, t := range d.events {
+		if t.Camera == camera && t.Start.Before(to) && (t.Open || !t.End.Before(from)) {
+			found = append(found, t.Event)
+		}
+	}
+	slices.SortFunc(found, func(a, b detection.Event) int { return cmp.Compare(a.ID, b.ID) })
+	return found
+}
