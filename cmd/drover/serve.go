@@ -115,7 +115,22 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 			recorder.StateChanged(c)
 		}
 	}
-	tap, err := openTap(ctx, c, func() *camera.Registry { return registry }, logger)
+	seen, err := openDetections(ctx, c, events, func() *camera.Registry { return registry }, recorder, logger)
+	if err != nil {
+		return err
+	}
+	defer seen.close(logger)
+	if seen.desk != nil {
+		options.Outputs = append(options.Outputs, seen.desk)
+	}
+	forget := options.Removed
+	options.Removed = func(id string) {
+		if forget != nil {
+			forget(id)
+		}
+		seen.removed(id)
+	}
+	tap, err := openTap(ctx, c, func() *camera.Registry { return registry }, seen.reports(), logger)
 	if err != nil {
 		return err
 	}
@@ -140,7 +155,8 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	}
 	defer playback.close()
 	handler, err := api.New(api.Options{
-		Archive: playback.catalog, Recorded: playback.handler,
+		Detections: seen.api(),
+		Archive:    playback.catalog, Recorded: playback.handler,
 		Cameras: registry, Events: events, Shares: shares, Viewers: hub.Viewers, Pictures: registry,
 		Prober:  prober{cameraOptions(c, pool, logger)},
 		Checks:  []api.Check{{Name: "store", Run: db.Ready}},
@@ -148,7 +164,9 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 		Gate:    gate,
 		Players: players,
 		Web:     web.Handler(),
-		Metrics: metrics.Handler(version, func() metrics.Snapshot { return snapshot(registry, hub, pool, players, gate, counters, files, tap) }),
+		Metrics: metrics.Handler(version, func() metrics.Snapshot {
+			return snapshot(registry, hub, pool, players, gate, counters, files, tap, seen)
+		}),
 		Version: version, Log: logger, WriteTimeout: c.HTTP.WriteTimeout,
 		CheckHosts: c.Auth.Mode == "", AllowedHosts: c.HTTP.AllowedHosts,
 	})
@@ -163,6 +181,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return registry.Run(ctx) })
 	group.Go(func() error { return tap.run(ctx) })
+	group.Go(func() error { return seen.run(ctx) })
 	if recorder != nil {
 		group.Go(func() error { return recorder.Run(ctx) })
 	}
@@ -213,12 +232,13 @@ func (l lookup) Await(id string) (*hls.Place, bool) {
 }
 
 // snapshot gathers what is counted, for metrics.
-func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, players *cmcd.Ledger, gate *admission.Gate, counters *api.ConnectionCounters, files *memfile.Budget, tap *tap) metrics.Snapshot {
+func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, players *cmcd.Ledger, gate *admission.Gate, counters *api.ConnectionCounters, files *memfile.Budget, tap *tap, seen *detections) metrics.Snapshot {
 	stats := pool.Stats()
 	s := metrics.Snapshot{PoolUsedBytes: stats.UsedBytes, PoolIdleBytes: stats.IdleBytes}
 	s.Serving.MemoryFiles, s.Serving.MemoryFileBytes = files.Used()
 	s.Serving.Wire = counters.Wire.Stats()
 	s.Tap = tap.metrics()
+	s.Detections = seen.metrics()
 	s.Refused = map[string]uint64{"connections": counters.All.Load(), "address_connections": counters.Address.Load()}
 	for reason, n := range gate.Refused() {
 		s.Refused[string(reason)] = n

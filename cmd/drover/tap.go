@@ -24,12 +24,12 @@ type tap struct {
 }
 
 // openTap makes the tap, and listens. The registry need not be there yet.
-func openTap(ctx context.Context, c *config.Config, registry func() *camera.Registry, logger *slog.Logger) (*tap, error) {
+func openTap(ctx context.Context, c *config.Config, registry func() *camera.Registry, reports rpc.Reports, logger *slog.Logger) (*tap, error) {
 	hub, err := feed.New(feed.Options{Cameras: tapCameras{registry}, MaxWorkers: c.AI.MaxWorkers})
 	if err != nil {
 		return nil, err
 	}
-	server, err := rpc.New(rpc.Options{Hub: hub, Log: logger})
+	server, err := rpc.New(rpc.Options{Hub: hub, Reports: reports, Log: logger})
 	if err != nil {
 		return nil, err
 	}

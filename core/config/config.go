@@ -134,4 +134,8 @@ type AI struct {
 
 	SharedBytes int64 // of media in one memory that is shared
 	SharedSets  int   // memories at once, one for each way in which workers ask
+
+	DetectionsMaxAge  time.Duration // of what workers saw
+	DetectionsMaxRows int
+	EventsMaxAge      time.Duration // of what rules found in it
 }

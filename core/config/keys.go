@@ -69,6 +69,9 @@ func (c *Config) keys() []key {
 		{"ai.socket", "", "`file` of the socket for AI workers on this machine; empty: tap.sock below data.dir; none: none", optional(text(&c.AI.Socket))},
 		{"ai.shared_bytes", "64MB", "`bytes` of frames in the memory shared with workers that ask for the same", size(&c.AI.SharedBytes, 1e6, 4e9)},
 		{"ai.shared_sets", "8", "most such `memories` at once", whole(&c.AI.SharedSets, 1, 256)},
+		{"ai.detections_max_age", "7d", "how `long` what AI workers see is kept", duration(&c.AI.DetectionsMaxAge, time.Minute, 10*365*24*time.Hour)},
+		{"ai.detections_max_rows", "2000000", "how `many` detections are kept", whole(&c.AI.DetectionsMaxRows, 1000, 1e9)},
+		{"ai.events_max_age", "90d", "how `long` the events are kept that rules find", duration(&c.AI.EventsMaxAge, time.Minute, 10*365*24*time.Hour)},
 	}
 }
 

@@ -119,13 +119,24 @@ func (b *Box) normalize(field string) error {
 	if b.X < -slack || b.Y < -slack || b.X+b.Width > 1+slack || b.Y+b.Height > 1+slack {
 		return refuse(ReasonBox, field, "leaves the picture: x, y, width and height are fractions of the picture, from 0 to 1")
 	}
-	right, bottom := min(b.X+b.Width, 1), min(b.Y+b.Height, 1)
-	b.X, b.Y = max(b.X, 0), max(b.Y, 0)
-	b.Width, b.Height = right-b.X, bottom-b.Y
+	b.X, b.Width = cut(b.X, b.Width)
+	b.Y, b.Height = cut(b.Y, b.Height)
 	if b.Width <= 0 || b.Height <= 0 {
 		return refuse(ReasonBox, field, "is empty: width and height are larger than 0")
 	}
 	return nil
+}
+
+// cut leaves out what is over the picture's edge. What is not stays as it was said, to
+// the last digit.
+func cut(from, length float64) (float64, float64) {
+	if from < 0 {
+		from, length = 0, length+from
+	}
+	if from+length > 1 {
+		length = 1 - from
+	}
+	return from, length
 }
 
 // object checks JSON that is kept as it is.

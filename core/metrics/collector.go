@@ -11,6 +11,7 @@ type collector struct {
 	snapshot func() Snapshot
 	serving  servingCollector
 	tap      tapCollector
+	seen     detectionsCollector
 
 	build, cameras, viewers, requests, sent                    *prometheus.Desc
 	frames, received, lost, reconnects, ringBytes, drops, pool *prometheus.Desc
@@ -28,6 +29,7 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 		snapshot: snapshot,
 		serving:  newServingCollector(),
 		tap:      newTapCollector(),
+		seen:     newDetectionsCollector(),
 		build: prometheus.NewDesc("drover_build_info", "Always 1; its label says which Drover this is.",
 			nil, prometheus.Labels{"version": version}),
 		cameras:    describe("cameras", "Cameras by state.", "state"),
@@ -59,6 +61,7 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	c.serving.describe(out)
 	c.tap.describe(out)
+	c.seen.describe(out)
 	for _, d := range []*prometheus.Desc{c.build, c.cameras, c.viewers, c.requests, c.sent, c.frames,
 		c.received, c.lost, c.reordered, c.dropped, c.reconnects, c.ringBytes, c.drops, c.discards, c.hlsDrops, c.refused, c.pool,
 		c.held, c.segments, c.restarts, c.live, c.parts} {
@@ -75,6 +78,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	snapshot := c.snapshot()
 	c.serving.collect(out, snapshot.Serving)
 	c.tap.collect(out, snapshot.Tap)
+	c.seen.collect(out, snapshot.Detections)
 	gauge(c.build, 1)
 	gauge(c.pool, float64(snapshot.PoolUsedBytes), "used")
 	gauge(c.pool, float64(snapshot.PoolIdleBytes), "idle")

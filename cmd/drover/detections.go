@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/drover-video/drover/ai/events"
+	"github.com/drover-video/drover/ai/intake"
+	"github.com/drover-video/drover/ai/rpc"
+	"github.com/drover-video/drover/api"
+	"github.com/drover-video/drover/archive"
+	"github.com/drover-video/drover/archive/index"
+	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/config"
+	"github.com/drover-video/drover/core/detection"
+	"github.com/drover-video/drover/core/event"
+	"github.com/drover-video/drover/core/metrics"
+	"github.com/drover-video/drover/core/sqlite"
+)
+
+// detections is what workers see, and its store. Without a store it is empty.
+type detections struct {
+	desk  *intake.Desk
+	store *events.Store
+}
+
+// openDetections opens what workers report to. A store that is damaged does not cost
+// the live picture: there is none then, which is said. The registry need not be there
+// yet.
+func openDetections(ctx context.Context, c *config.Config, bus *event.Log, registry func() *camera.Registry, recorder *archive.Recorder, logger *slog.Logger) (*detections, error) {
+	limits := events.DefaultLimits()
+	limits.DetectionAge, limits.DetectionRows = c.AI.DetectionsMaxAge, int64(c.AI.DetectionsMaxRows)
+	limits.EventAge = c.AI.EventsMaxAge
+	store, err := events.Open(ctx, c.Data.Dir, limits)
+	switch {
+	case err == nil:
+	case errors.Is(err, sqlite.ErrInUse), errors.Is(err, sqlite.ErrForeign), errors.Is(err, sqlite.ErrNewer), ctx.Err() != nil:
+		return nil, fmt.Errorf("cannot open the detections in %s (data.dir): %w", c.Data.Dir, err)
+	default:
+		logger.Error("nothing that AI workers see is kept: its store cannot be opened", "err", err,
+			"hint", "see to the disk; where events.db is damaged, put a backup in its place or move it away")
+		return &detections{}, nil
+	}
+	options := intake.Options{
+		Store: store, Publish: bus.Publish, Now: time.Now, Log: logger,
+		Sources: func(id string) ([]string, bool) {
+			names := tapCameras{registry}.Sources(id)
+			return names, names != nil
+		},
+	}
+	if recorder != nil {
+		options.Archive = eventArchive{recorder, registry}
+	}
+	desk, err := intake.New(ctx, options)
+	if err != nil {
+		_ = store.Close() // The first error says what is wrong.
+		return nil, fmt.Errorf("cannot read the detections in %s (data.dir): %w", c.Data.Dir, err)
+	}
+	return &detections{desk: desk, store: store}, nil
+}
+
+// close is called when nothing runs any more.
+func (d *detections) close(logger *slog.Logger) {
+	if d.store == nil {
+		return
+	}
+	if err := d.store.Close(); err != nil {
+		logger.Error("closing the detections", "err", err)
+	}
+}
+
+// api is what the API asks; nil where there is nothing.
+func (d *detections) api() api.Detections {
+	if d.desk == nil {
+		return nil
+	}
+	return d.desk
+}
+
+// reports is who takes what workers of the tap report; nil: nobody.
+func (d *detections) reports() rpc.Reports {
+	if d.desk == nil {
+		return nil
+	}
+	return intake.Reports{Desk: d.desk}
+}
+
+func (d *detections) removed(id string) {
+	if d.desk != nil {
+		d.desk.Removed(id)
+	}
+}
+
+func (d *detections) run(ctx context.Context) error {
+	if d.desk == nil {
+		return nil
+	}
+	return d.desk.Run(ctx)
+}
+
+// metrics is what was reported, as it is shown.
+func (d *detections) metrics() metrics.Detections {
+	if d.desk == nil {
+		return metrics.Detections{}
+	}
+	s := d.desk.Stats()
+	m := metrics.Detections{Reports: s.Reports, Detections: s.Detections, Refused: map[string]uint64{}, Unfollowed: s.Dropped,
+		Pending: s.Pending, OpenEvents: s.Open, Kept: s.Kept, KeptEvents: s.KeptEvents}
+	for reason, n := range s.Refused {
+		m.Refused[string(reason)] = n
+	}
+	return m
+}
+
+// eventArchive is the archive as events see it.
+type eventArchive struct {
+	recorder *archive.Recorder
+	registry func() *camera.Registry
+}
+
+// eventMargin is how much before and after an event its bookmark spans.
+const eventMargin = 10 * time.Second
+
+// bookmarkKind is what bookmarks of events are called.
+const bookmarkKind = "event"
+
+// Bookmark implements intake.Archive.
+func (a eventArchive) Bookmark(ctx context.Context, e detection.Event) (int64, error) {
+	if view, ok := a.registry().Get(e.Camera); !ok || view.Spec.Record.Mode == camera.RecordOff {
+		return e.Bookmark, nil
+	}
+	to := e.End.Add(eventMargin)
+	if e.Bookmark != 0 {
+		if found, err := a.recorder.Index().ExtendBookmark(ctx, e.Bookmark, to); found || err != nil {
+			return e.Bookmark, err
+		}
+		return 0, nil // somebody has removed it, and it stays removed while nothing new is seen
+	}
+	if !e.Open {
+		return 0, nil
+	}
+	return a.recorder.Index().AddBookmark(ctx, index.Bookmark{
+		Camera: e.Camera, From: e.Start.Add(-eventMargin), To: to,
+		Kind: bookmarkKind, Name: e.Name + ": " + e.Label, Keep: e.Keep, Created: time.Now(),
+	})
+}
+
+// Unmark implements intake.Archive.
+func (a eventArchive) Unmark(ctx context.Context, e detection.Event) error {
+	_, err := a.recorder.Index().RemoveBookmark(ctx, e.Camera, e.Bookmark)
+	return err
+}
+
+// Record implements intake.Archive.
+func (a eventArchive) Record(detection.Event) {}
