@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -298,7 +297,7 @@ func TestRulesAreSetListedAndRemoved(t *testing.T) {
 func TestAnEventOfARuleIsOnTheBus(t *testing.T) {
 	b, _ := newSeer(t)
 	b.registry.events.Publish(event.Event{Kind: event.KindDetectionBegan, Camera: "door", Detection: &detection.Event{ID: 6, Camera: "door", Rule: "r", Label: "person", Open: true}})
-	if got := b.must(http.StatusOK, "GET", "/api/v1/events", "").Body.String(); !strings.Contains(got, fmt.Sprintf(`"kind":"detection.began","camera":"door","detection":{"id":6,"camera":"door"`)) {
+	if got := b.must(http.StatusOK, "GET", "/api/v1/events", "").Body.String(); !strings.Contains(got, `"kind":"detection.began","camera":"door","detection":{"id":6,"camera":"door"`) {
 		t.Errorf("got %s", got)
 	}
 }
