@@ -31,6 +31,7 @@ type Archive struct {
 	Dir    string
 	Index  *index.Index
 	Stream index.Stream
+	Zero   time.Time // when takes begin that begin at once
 
 	t testing.TB
 }
@@ -38,7 +39,13 @@ type Archive struct {
 // New makes an archive of camera door, source main, in a directory of the test's.
 func New(t testing.TB) *Archive {
 	t.Helper()
-	a := &Archive{t: t, Dir: t.TempDir()}
+	return NewIn(t, t.TempDir(), Noon)
+}
+
+// NewIn makes such an archive in a directory, whose takes begin at a time.
+func NewIn(t testing.TB, dir string, zero time.Time) *Archive {
+	t.Helper()
+	a := &Archive{t: t, Dir: dir, Zero: zero}
 	a.Open()
 	t.Cleanup(func() { a.Index.Close() })
 	return a
@@ -70,7 +77,7 @@ func LoadClip(t testing.TB, name string) *rtsptest.Clip {
 type Take struct {
 	Clip  *rtsptest.Clip
 	Epoch int64
-	At    time.Duration // of its first picture, from noon
+	At    time.Duration // of its first picture, from the archive's zero
 	Mute  bool          // it has no sound
 	// Discontinuous: the next file begins with a discontinuity. So does the first.
 	Discontinuous bool
@@ -105,7 +112,7 @@ func (a *Archive) Take(clip *rtsptest.Clip, epoch int64, at time.Duration) *Take
 
 // Now is when the next picture of the take is shown.
 func (k *Take) Now() time.Time {
-	return Noon.Add(k.At + time.Duration(k.tick)*40*time.Millisecond)
+	return k.archive.Zero.Add(k.At + time.Duration(k.tick)*40*time.Millisecond)
 }
 
 // Skip lets time pass within the epoch, of which nothing is recorded.
