@@ -178,3 +178,6 @@ func Number(data []byte) uint64 {
 	}
 	return binary.BigEndian.Uint64(data[len(data)-8:]) ^ noStartCode
 }
+
+// Written is how many frames have been written.
+func (c *Camera) Written() int { return c.n }

@@ -135,3 +135,6 @@ func disposable(f *media.Frame) bool {
 	}
 	return false
 }
+
+// Subscription returns the one that the stream belongs to, for a Sink to count.
+func (s *Stream) Subscription() *Subscription { return s.subscription }

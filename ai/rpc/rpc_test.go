@@ -259,11 +259,10 @@ func TestAWorkerThatDiesLeavesNothingBehind(t *testing.T) {
 	s.frame()
 	(<-conns).Close()
 	s.ends()
-	for rig.Hub.Stats().Workers[0].Open > 0 {
-		if err := soon(t).Err(); err != nil {
+	for limit := soon(t); rig.Hub.Stats().Workers[0].Open > 0; time.Sleep(time.Millisecond) {
+		if err := limit.Err(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Millisecond)
 	}
 }
 

@@ -61,7 +61,6 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		grpc.MaxRecvMsgSize(maxRequest),
 		grpc.MaxHeaderListSize(maxHeader),
 		grpc.ConnectionTimeout(10*time.Second),
-		grpc.SharedWriteBuffer(true),
 		// A worker that is gone without a word, or stopped, is noticed by this.
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: 20 * time.Second}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),

@@ -2,14 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/drover-video/drover/ai/feed"
 	"github.com/drover-video/drover/ai/rpc"
+	shared "github.com/drover-video/drover/ai/shm/serve"
 	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/config"
 	"github.com/drover-video/drover/core/metrics"
@@ -19,7 +22,8 @@ import (
 type tap struct {
 	hub      *feed.Hub
 	rpc      *rpc.Server
-	listener net.Listener // of gRPC; nil: none
+	listener net.Listener   // of gRPC; nil: none
+	shared   *shared.Server // of shared memory; nil: none
 	logger   *slog.Logger
 }
 
@@ -34,6 +38,7 @@ func openTap(ctx context.Context, c *config.Config, registry func() *camera.Regi
 		return nil, err
 	}
 	t := &tap{hub: hub, rpc: server, logger: logger}
+	t.listenShared(c)
 	if c.GRPC.Address == "" {
 		return t, nil
 	}
@@ -46,7 +51,33 @@ func openTap(ctx context.Context, c *config.Config, registry func() *camera.Regi
 		logger.Warn("no AI worker can come by gRPC: set grpc.address to an address that is free", "err", err)
 		return t, nil
 	default:
+		t.close()
 		return nil, fmt.Errorf("cannot listen on %s: %w: end what listens there, or choose another by --grpc.address", c.GRPC.Address, err)
+	}
+}
+
+// noSocket is the value of ai.socket for those who want none.
+const noSocket = "none"
+
+// listenShared makes the socket of shared memory. Where there is none, workers come by
+// gRPC, and cameras go on.
+func (t *tap) listenShared(c *config.Config) {
+	path := c.AI.Socket
+	switch path {
+	case noSocket:
+		return
+	case "":
+		path = filepath.Join(c.Data.Dir, "tap.sock")
+	}
+	server, err := shared.Listen(shared.Options{
+		Hub: t.hub, Log: t.logger, Path: path, MaxWorkers: c.AI.MaxWorkers, MaxSets: c.AI.SharedSets, DataBytes: int(c.AI.SharedBytes),
+	})
+	switch {
+	case errors.Is(err, shared.ErrUnsupported):
+	case err != nil:
+		t.logger.Warn("no AI worker can come by shared memory: set ai.socket to a file with a short name, or to none", "err", err)
+	default:
+		t.shared = server
 	}
 }
 
@@ -55,12 +86,18 @@ func (t *tap) close() {
 	if t.listener != nil {
 		t.listener.Close()
 	}
+	if t.shared != nil {
+		t.shared.Close()
+	}
 }
 
 // run serves workers until ctx ends.
 func (t *tap) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return t.hub.Run(ctx) })
+	if t.shared != nil {
+		group.Go(func() error { return t.shared.Serve(ctx) })
+	}
 	if t.listener != nil {
 		t.logger.Info("serving AI workers by gRPC", "grpc", t.listener.Addr().String())
 		group.Go(func() error { return t.rpc.Serve(ctx, t.listener) })
