@@ -44,6 +44,7 @@ func (p *reply) file(n *name) *problem {
 		return p.failed(p.r.Context(), n.camera, err)
 	}
 	defer opened.Close()
+	p.watched(n.camera)
 	p.header["Content-Type"] = p.headers.mp4
 	p.header["Accept-Ranges"] = p.headers.acceptRanges
 	if f.open && p.get("Range") == "" {

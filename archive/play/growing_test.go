@@ -365,3 +365,21 @@ func TestOneRenderingDoesForAllWhoAsk(t *testing.T) {
 		t.Errorf("a new segment made %d renderings", n)
 	}
 }
+
+func TestWhoWatchesRecordingsIsCountedForAWhile(t *testing.T) {
+	r := newRig(t)
+	r.Take(archivetest.LoadClip(t, "h264"), 1, 0).Record(1)
+	if n := r.handler.Viewers("door"); n != 0 {
+		t.Errorf("%d watch before anybody does", n)
+	}
+	r.playlist("index.m3u8")
+	r.get("main/20261130T120000.000Z-1.mp4", "User-Agent", "another")
+	r.get("main/20261130T120000.000Z-2.mp4", "User-Agent", "a third, of nothing")
+	if n := r.handler.Viewers("door"); n != 2 {
+		t.Errorf("%d watch, want 2", n)
+	}
+	r.set(time.Hour + time.Minute)
+	if n := r.handler.Viewers("door"); n != 0 {
+		t.Errorf("%d watch a minute later", n)
+	}
+}

@@ -106,6 +106,11 @@ func (p *reply) serve(n *name) *problem {
 	}
 }
 
+// watched counts who asks as a viewer of a camera.
+func (p *reply) watched(camera string) {
+	p.audience.note(camera, p.r.RemoteAddr, p.get("User-Agent"), p.options.Now())
+}
+
 // get returns a request header without the cost of making its key canonical.
 func (p *reply) get(key string) string {
 	if values := p.r.Header[key]; len(values) > 0 {

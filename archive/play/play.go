@@ -37,6 +37,8 @@ type Handler struct {
 	shelf   shelf
 	flat    flattener
 
+	audience audience
+
 	requests, sent, rendered atomic.Uint64
 }
 

@@ -33,6 +33,7 @@ func (p *reply) playlist(stream index.Stream, pictures bool, q *query) *problem 
 	if problem != nil {
 		return problem
 	}
+	p.watched(stream.Camera)
 	p.document(d)
 	return nil
 }

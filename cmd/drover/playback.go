@@ -20,12 +20,13 @@ const exportsAtOnce = 4
 type playback struct {
 	catalog api.Archive
 	handler http.Handler
+	viewers func(camera string) int
 	close   func()
 }
 
 func openPlayback(recorder *archive.Recorder, registry *camera.Registry, c *config.Config, logger *slog.Logger) (playback, error) {
 	if recorder == nil {
-		return playback{close: func() {}}, nil
+		return playback{viewers: func(string) int { return 0 }, close: func() {}}, nil
 	}
 	dir := archiveDir(c)
 	clips, err := export.New(recorder.Index(), dir, exportsAtOnce)
@@ -40,7 +41,7 @@ func openPlayback(recorder *archive.Recorder, registry *camera.Registry, c *conf
 		return playback{}, fmt.Errorf("cannot read the archive in %s (archive.dir): %w", dir, err)
 	}
 	return playback{
-		catalog: play.NewCatalog(recorder.Index(), nil, nil), handler: handler,
+		catalog: play.NewCatalog(recorder.Index(), nil, nil), handler: handler, viewers: handler.Viewers,
 		close: func() {
 			_ = handler.Close() // Nothing was written.
 			_ = clips.Close()

@@ -157,7 +157,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	handler, err := api.New(api.Options{
 		Detections: seen.api(),
 		Archive:    playback.catalog, Recorded: playback.handler,
-		Cameras: registry, Events: events, Shares: shares, Viewers: hub.Viewers, Pictures: registry,
+		Cameras: registry, Events: events, Shares: shares, Viewers: func(id string) int { return hub.Viewers(id) + playback.viewers(id) }, Pictures: registry,
 		Prober:  prober{cameraOptions(c, pool, logger)},
 		Checks:  []api.Check{{Name: "store", Run: db.Ready}},
 		Media:   hls.NewHandler(lookup{registry, hub}, nil),

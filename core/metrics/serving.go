@@ -27,7 +27,7 @@ func newServingCollector() servingCollector {
 		fileBytes:    describe("memory_file_bytes", "Memory of these files. It is Drover's, and no part of what the process is said to hold."),
 		connections:  describe("http_connections", "Connections of clients."),
 		ahead:        describe("http_ahead_requests_total", "Requests that were answered on the connection, ahead of net/http."),
-		kernelSent:   describe("http_kernel_sent_bytes_total", "Bytes that the kernel sent from files in memory."),
+		kernelSent:   describe("http_kernel_sent_bytes_total", "Bytes that the kernel sent from files, in memory and of recordings."),
 		blocked:      describe("http_blocked_connections", "Connections whose client is waited for while something is sent to it."),
 		blockedBytes: describe("http_blocked_bytes", "Bytes that these connections held when the wait began, in files that may be gone."),
 	}
