@@ -58,6 +58,7 @@ func (s *segment) appendParts(cuts []cut, lead, follow []*media.Frame, number ui
 			room.follow = appendSamples(room.follow[:0], frames, end)
 			room.runs = append(room.runs, run(sample.AudioTrackID, frames[0], room.follow))
 		}
+		s.bridgeSound(room)
 		room.heads = fmp4.AppendFragment(room.heads, number, room.runs)
 		room.ends = append(room.ends, len(room.heads))
 		number++
@@ -104,5 +105,27 @@ func (s *segment) appendParts(cuts []cut, lead, follow []*media.Frame, number ui
 		s.audio = append(s.audio, follow[cuts[0].follow[0]:newest.follow[1]]...)
 	} else {
 		s.audio = append(s.audio, frames...)
+	}
+}
+
+// bridgeSound lets the sound of a part begin where that of the part before it
+// ended, if the camera has lost some in between: RFC 8216 3 has no holes, and a
+// player that finds one stands still before it. Of a frame within a part, its
+// duration does so.
+func (s *segment) bridgeSound(room *scratch) {
+	if s.discontinuity && s.parts == nil && len(room.ends) == 0 {
+		room.soundEnds = 0
+	}
+	if len(room.runs) < 2 {
+		return
+	}
+	sound := &room.runs[1]
+	if hole := sound.BaseTime - room.soundEnds; room.soundEnds != 0 && sound.BaseTime > room.soundEnds {
+		sound.BaseTime -= hole
+		sound.Samples[0].Duration += uint32(hole)
+	}
+	room.soundEnds = sound.BaseTime
+	for _, sample := range sound.Samples {
+		room.soundEnds += uint64(sample.Duration)
 	}
 }

@@ -119,7 +119,8 @@ type scratch struct {
 	lead, follow []fmp4.Sample
 	runs         []fmp4.Run
 	heads        []byte
-	ends, counts []int // of each part: where its head ends, how many slices it has
+	ends, counts []int  // of each part: where its head ends, how many slices it has
+	soundEnds    uint64 // in ticks, where the last run of sound ended; 0: nothing goes on from it
 	slices       [][]byte
 }
 

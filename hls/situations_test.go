@@ -130,6 +130,13 @@ func TestLivePlaylistsKeepTheRulesInEverySituation(t *testing.T) {
 			}
 			w.run(10 * time.Second)
 		}},
+		{name: "sound that loses a frame now and then", setUp: func(w *watched) { w.sound = aacParams() }, run: func(w *watched) {
+			for i := range 150 {
+				w.run(time.Duration(400+i*90%700) * time.Millisecond)
+				w.soundDTS += 1024
+			}
+			w.run(5 * time.Second)
+		}},
 		{name: "sound that goes and comes", setUp: func(w *watched) { w.sound = aacParams() }, run: func(w *watched) {
 			for range 5 {
 				w.run(9 * time.Second)
