@@ -19,12 +19,17 @@ type Options struct {
 	SyncInterval time.Duration // default disk.DefaultSyncInterval
 	StopTimeout  time.Duration // for a disk that hangs when Drover stops; default disk.DefaultStopTimeout
 
+	MinFree  Floor         // what is kept free on the disk
 	RingSpan time.Duration // how far back rings reach; default ring.DefaultMaxDuration
 
 	Log   *slog.Logger
 	Now   func() time.Time
 	Event func(event.Event)   // told what an operator may act on; must not wait
 	Want  func(camera string) // told of cameras that have to be pulled; must not wait
+
+	// Passed says how much time has passed since the last look at the clock, where that
+	// is not what Now says. For tests of clocks that are set.
+	Passed func() time.Duration
 
 	// FS stands in for the disk that Dir is on. For tests.
 	FS disk.FS

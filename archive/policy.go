@@ -60,6 +60,15 @@ func (p *policy) wants(source string, now, until time.Time) bool {
 	}
 }
 
+// firstGoesAfter is after what time a source is left out where others have footage; 0:
+// never.
+func (p *policy) firstGoesAfter(source string) time.Duration {
+	if p.record.Thin.Keep != camera.ThinSub || len(p.sources) < 2 || source != p.sources[0] {
+		return 0
+	}
+	return p.record.Thin.After
+}
+
 // reachesBack reports whether recording begins with all that the ring holds.
 func (p *policy) reachesBack() bool { return p != nil && p.record.Mode == camera.RecordEvent }
 

@@ -22,6 +22,10 @@ type Recorder struct {
 	index   *index.Index
 	writer  *disk.Writer
 	run     int64 // Unix ms of the start
+	keeper  *keeper
+	watch   watch
+
+	lastSign time.Time // of life of the process before, or of its recordings
 
 	mu       sync.Mutex
 	policies map[string]*policy // by camera
@@ -50,8 +54,14 @@ func Open(ctx context.Context, o Options) (*Recorder, error) {
 		options: o, index: x, run: o.Now().UnixMilli(),
 		policies: map[string]*policy{}, sources: map[sourceKey]*source{}, ledgers: map[sourceKey]*ledger{}, happenings: map[string][]*happening{},
 	}
+	r.keeper, r.watch.r = newKeeper(r), r
+	space, err := o.FS.Space()
+	if err != nil {
+		_ = x.Close() // The first error says what is wrong.
+		return nil, err
+	}
 	if r.writer, err = disk.New(disk.Options{
-		FS: o.FS, Index: x, Log: o.Log, Now: o.Now, Buffer: o.WriteBuffer, SyncInterval: o.SyncInterval, StopTimeout: o.StopTimeout,
+		FS: o.FS, Index: x, Log: o.Log, Now: o.Now, Buffer: o.WriteBuffer, SyncInterval: o.SyncInterval, StopTimeout: o.StopTimeout, LargestFile: largestFile(space),
 		Changed: r.diskChanged, Full: r.makeRoom,
 	}); err == nil {
 		err = r.putInOrder(ctx)
@@ -74,6 +84,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	group := errgroup.Group{}
 	group.Go(func() error { return r.writer.Run(writing) })
 	group.Go(func() error { return r.keepBooks(ctx) })
+	group.Go(func() error { return r.keeper.run(ctx) })
 	<-ctx.Done()
 	r.stopSources()
 	stop()

@@ -209,6 +209,12 @@ func (r *Recorder) openLedgers(ctx context.Context, names map[int64]index.Stream
 			covered[g.Stream] = end
 		}
 	}
+	r.lastSign = alive
+	for _, to := range covered {
+		if to.After(r.lastSign) {
+			r.lastSign = to
+		}
+	}
 	now := r.now()
 	for id, s := range names {
 		l := r.ledger(sourceKey{s.Camera, s.Source})

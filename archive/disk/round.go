@@ -42,9 +42,6 @@ func (w *Writer) round(ctx context.Context) {
 		w.one(ctx, j.lane, j.fragment, begun[i])
 		w.give(j.fragment.Bytes)
 	}
-	if len(jobs) > 0 {
-		w.syncs.nudge()
-	}
 }
 
 // begins returns for which of the jobs a file has to be begun.
@@ -61,7 +58,7 @@ func (w *Writer) begins(jobs []job) []int {
 		case f == nil:
 			has[l] = false
 		case awaiting[l] && !f.Entry.Keyframe:
-		case f.Fresh || !has[l]:
+		case f.Fresh || !has[l] || l.file != nil && w.beginsFile(l, f):
 			if f.Entry.Keyframe {
 				which = append(which, i)
 				has[l], awaiting[l] = true, false
@@ -144,6 +141,15 @@ func newRow(l *Lane, f *Fragment) *index.File {
 	}
 }
 
+// beginsFile reports whether a fragment begins a new file of its lane.
+func (w *Writer) beginsFile(l *Lane, f *Fragment) bool {
+	if f.Fresh || l.file == nil {
+		return true
+	}
+	end, _ := l.file.state.written()
+	return f.Entry.Keyframe && w.options.LargestFile > 0 && end > w.options.LargestFile
+}
+
 // one writes one fragment, into the row's new file if there is one.
 func (w *Writer) one(ctx context.Context, l *Lane, f *Fragment, row *index.File) {
 	if state, resting := w.health.resting(); resting && row == nil {
@@ -154,7 +160,7 @@ func (w *Writer) one(ctx context.Context, l *Lane, f *Fragment, row *index.File)
 		w.lose(l, f, index.CauseDiskError, "the picture before it could not be written")
 		return
 	}
-	if f.Fresh || l.file == nil || row != nil {
+	if w.beginsFile(l, f) || row != nil {
 		if err := w.newFile(ctx, l, f, row); err != nil {
 			w.lose(l, f, w.fail(err), err.Error())
 			return

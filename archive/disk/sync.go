@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/drover-video/drover/archive/index"
@@ -48,7 +49,7 @@ func (s *syncState) written() (end int64, broken error) {
 // what is written meanwhile.
 type syncer struct {
 	writer *Writer
-	wake   chan struct{}
+	letGo  atomic.Bool // all that is kept open is closed with the next pass
 
 	mu   sync.Mutex
 	list []*syncState
@@ -56,13 +57,6 @@ type syncer struct {
 	// Owned by the goroutine.
 	cooling []*syncState // finished, and still worth to be kept in memory
 	failed  []*syncState // could not be finished in the index; tried again
-}
-
-func (y *syncer) nudge() {
-	select {
-	case y.wake <- struct{}{}:
-	default:
-	}
 }
 
 // add puts a file on the list of those to be synced.
@@ -137,6 +131,9 @@ func (y *syncer) pass(ctx context.Context) {
 	}
 	if len(keys) > 0 {
 		y.finish(ctx, keys, done, now)
+	}
+	if y.letGo.Swap(false) {
+		now = time.Time{}
 	}
 	y.cool(now)
 }

@@ -42,6 +42,7 @@ type Options struct {
 	Keep         time.Duration // how long it is kept in memory, for those who watch a little behind
 	Round        time.Duration // how long fragments are gathered
 	StopTimeout  time.Duration // how long Run waits for the disk in the end
+	LargestFile  int64         // bytes after which a file ends at the next keyframe; 0: no limit
 
 	// Changed is told when the disk gets into trouble and out of it. Full is told
 	// that something has to be deleted. They must not wait.
@@ -105,7 +106,6 @@ func New(o Options) (*Writer, error) {
 	w := &Writer{options: o, work: make(chan struct{}, 1), hurry: make(chan struct{}, 1), lanes: map[*Lane]struct{}{}}
 	w.health.writer = w
 	w.syncs.writer = w
-	w.syncs.wake = make(chan struct{}, 1)
 	return w, nil
 }
 
@@ -212,6 +212,12 @@ func (w *Writer) drop(l *Lane, f *Fragment, cause index.Cause, detail string) {
 	outcome.Cause, outcome.Detail = cause, detail
 	f.release()
 	l.done(outcome)
+}
+
+// LetGo closes finished files that were kept for those who read them from memory: what
+// is deleted of them takes up room until then.
+func (w *Writer) LetGo() {
+	w.syncs.letGo.Store(true)
 }
 
 // Stats is how a writer is doing.

@@ -27,9 +27,15 @@ func archiveDir(c *config.Config) string {
 // error.
 func openArchive(ctx context.Context, c *config.Config, events *event.Log, want func(string), logger *slog.Logger) (*archive.Recorder, error) {
 	dir := archiveDir(c)
+	var floor archive.Floor
+	var err error
+	if floor.Bytes, floor.Percent, err = config.ParseShare(c.Archive.MinFree); err != nil {
+		return nil, fmt.Errorf("archive.min_free: %w", err)
+	}
 	recorder, err := archive.Open(ctx, archive.Options{
 		Dir: dir, WriteBuffer: c.Archive.WriteBuffer, SyncInterval: c.Archive.SyncInterval, RingSpan: c.Ring.MaxDuration,
-		Log: logger, Now: time.Now, Event: events.Publish, Want: want,
+		MinFree: floor,
+		Log:     logger, Now: time.Now, Event: events.Publish, Want: want,
 	})
 	switch {
 	case err == nil:

@@ -41,7 +41,7 @@ func openPlayback(recorder *archive.Recorder, registry *camera.Registry, c *conf
 		return playback{}, fmt.Errorf("cannot read the archive in %s (archive.dir): %w", dir, err)
 	}
 	return playback{
-		catalog: play.NewCatalog(recorder.Index(), nil, nil), handler: handler, viewers: handler.Viewers,
+		catalog: play.NewCatalog(recorder.Index(), recorder, nil), handler: handler, viewers: handler.Viewers,
 		close: func() {
 			_ = handler.Close() // Nothing was written.
 			_ = clips.Close()

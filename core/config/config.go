@@ -105,7 +105,10 @@ type Archive struct {
 	Dir          string        // "": archive below data.dir
 	WriteBuffer  int64         // most bytes that wait to be written to disk
 	SyncInterval time.Duration // how long what was written may not be on disk
-	TimeShift    time.Duration // how far the playlist without a range reaches back
+
+	// MinFree is kept free on the disk: see ParseShare. "": as is sensible.
+	MinFree   string
+	TimeShift time.Duration // how far the playlist without a range reaches back
 }
 
 // Ingest is how cameras are pulled.

@@ -56,6 +56,7 @@ func (c *Config) keys() []key {
 		{"ring.subscriber_frames", "256", "`number` of frames that may wait for one consumer", whole(&c.Ring.SubscriberFrames, 8, 65536)},
 		{"archive.dir", "", "`directory` of recordings; empty: archive below data.dir", optional(text(&c.Archive.Dir))},
 		{"archive.write_buffer", "64MB", "most `bytes` of recordings that wait for the disk", size(&c.Archive.WriteBuffer, 8e6, 64e9)},
+		{"archive.min_free", "", "`bytes` or percent of the disk that recordings leave free; empty: 5%, and 1GiB at least", optional(share(&c.Archive.MinFree))},
 		{"archive.sync_interval", "2s", "`time` in which recordings are safe from a power cut", duration(&c.Archive.SyncInterval, 100*time.Millisecond, time.Minute)},
 		{"archive.time_shift", "24h", "`time` that a viewer of the live picture can go back", duration(&c.Archive.TimeShift, time.Minute, 7*24*time.Hour)},
 		{"ingest.dial_limit", "16", "`number` of cameras connected to at the same moment", whole(&c.Ingest.DialLimit, 1, 1024)},

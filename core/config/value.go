@@ -121,6 +121,36 @@ func size(into *int64, least, most int64) func(string) error {
 	}
 }
 
+func share(into *string) func(string) error {
+	return func(value string) error {
+		if _, _, err := ParseShare(value); err != nil {
+			return err
+		}
+		*into = value
+		return nil
+	}
+}
+
+// ParseShare reads a size, or a share of something: "50GB", "5%". One of what it
+// returns is 0; both where the text is empty.
+func ParseShare(text string) (bytes int64, percent float64, err error) {
+	if text == "" {
+		return 0, 0, nil
+	}
+	if share, ok := strings.CutSuffix(text, "%"); ok {
+		n, err := strconv.ParseFloat(strings.TrimSpace(share), 64)
+		if err != nil || !(n > 0 && n <= 90) {
+			return 0, 0, fmt.Errorf("must be more than 0%% and at most 90%%")
+		}
+		return 0, n, nil
+	}
+	n, err := ParseSize(text)
+	if err != nil || n <= 0 {
+		return 0, 0, fmt.Errorf("must be bytes or a share of the disk, for example 50GB or 5%%")
+	}
+	return n, 0, nil
+}
+
 func smallSize(into *int, least, most int64) func(string) error {
 	return func(value string) error {
 		var n int64

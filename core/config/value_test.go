@@ -77,3 +77,19 @@ func TestTheLikeliestNameIsSuggested(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsKeptFreeIsBytesOrAShare(t *testing.T) {
+	for text, want := range map[string]struct {
+		bytes   int64
+		percent float64
+	}{"50GB": {50e9, 0}, "5%": {0, 5}, "0.5 %": {0, 0.5}, "90%": {0, 90}} {
+		if bytes, percent, err := ParseShare(text); err != nil || bytes != want.bytes || percent != want.percent {
+			t.Errorf("%s: got %d, %v, %v", text, bytes, percent, err)
+		}
+	}
+	for _, text := range []string{"0", "-1", "0%", "91%", "NaN%", "five", "%", "5 percent"} {
+		if _, _, err := ParseShare(text); err == nil {
+			t.Errorf("%q was taken", text)
+		}
+	}
+}

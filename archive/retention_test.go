@@ -1,0 +1,232 @@
+package archive
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/drover-video/drover/archive/disk"
+	"github.com/drover-video/drover/archive/index"
+	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/event"
+)
+
+// spaceFS is a disk of a size, of which files take what they have.
+type spaceFS struct {
+	disk.FS
+	dir   string
+	total int64
+}
+
+func (f spaceFS) Space() (disk.Space, error) {
+	used := int64(0)
+	err := filepath.WalkDir(f.dir, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == ".mp4" {
+			if info, err := entry.Info(); err == nil {
+				used += info.Size()
+			}
+		}
+		return nil
+	})
+	return disk.Space{Total: f.total, Free: max(0, f.total-used)}, err
+}
+
+// pass lets the keeper look at everything now.
+func (r *rig) pass() {
+	r.t.Helper()
+	r.recorder.keeper.deleting.Lock()
+	r.recorder.keeper.limitsAt = time.Time{}
+	r.recorder.keeper.deleting.Unlock()
+	if err := r.recorder.keeper.pass(r.t.Context(), false); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// minutes records n whole files of a minute each, and a bit.
+func (r *rig) minutes(n int) {
+	r.t.Helper()
+	for range n {
+		r.gops(30)
+		r.taken()
+	}
+	r.gops(2)
+	r.taken()
+	await(r.t, "files are complete", func() bool {
+		done := 0
+		for _, f := range r.files() {
+			if !f.Open {
+				done++
+			}
+		}
+		return done >= n-1
+	})
+}
+
+func TestWhatIsTooOldGoesButForWhatIsKept(t *testing.T) {
+	record := camera.RecordSpec{Mode: camera.RecordContinuous, MaxAge: 3*time.Minute + time.Second}
+	r := newRig(t, t.TempDir(), record, nil)
+	r.minutes(8)
+	kept := r.files()[1]
+	if _, err := r.recorder.Index().AddBookmark(t.Context(), index.Bookmark{Camera: "door", From: kept.Start.Add(time.Second), To: kept.Start.Add(2 * time.Second), Keep: true}); err != nil {
+		t.Fatal(err)
+	}
+	r.pass()
+	files := r.files()
+	if files[0].Number != kept.Number {
+		t.Errorf("the oldest is number %d, the one to be kept %d", files[0].Number, kept.Number)
+	}
+	if second := files[1]; r.clock().Sub(second.End()) > 3*time.Minute+2*time.Second || r.clock().Sub(second.End()) < 2*time.Minute {
+		t.Errorf("the second ended %v ago", r.clock().Sub(second.End()))
+	}
+	if gaps := cause(r.gaps(), index.CauseDeleted); len(gaps) != 2 {
+		t.Errorf("got %+v", gaps)
+	}
+	report := r.verified()
+	if report.Files != len(files) {
+		t.Errorf("%d files, of %d", report.Files, len(files))
+	}
+}
+
+func TestACameraKeepsNoMoreThanItMay(t *testing.T) {
+	record := camera.RecordSpec{Mode: camera.RecordContinuous, MaxBytes: 2_000_000}
+	r := newRig(t, t.TempDir(), record, nil)
+	r.minutes(6) // of 0.66 MB each
+	r.pass()
+	total := int64(0)
+	for _, f := range r.files() {
+		total += f.Bytes
+	}
+	if total > 2_000_000 || total < 1_200_000 {
+		t.Errorf("%d bytes are left", total)
+	}
+	r.verified()
+}
+
+func TestAFullDiskLosesTheOldestAndRecordingGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	r := newRig(t, dir, continuous, func(o *Options) {
+		o.FS, o.MinFree = spaceFS{disk.NewDir(dir), dir, 4_000_000}, Floor{Percent: 25}
+	})
+	for range 12 {
+		r.minutes(1)
+		r.pass()
+		if s := r.recorder.Space(); s.Total != 4_000_000 || s.Floor != 1_000_000 {
+			t.Errorf("got %+v", s)
+		}
+	}
+	free, err := r.recorder.options.FS.Space()
+	if err != nil || free.Free < 900_000 {
+		t.Errorf("%d bytes are free, %v", free.Free, err)
+	}
+	if n := len(cause(r.gaps(), index.CauseDiskFull)); n > 0 {
+		t.Errorf("%d gaps", n)
+	}
+	r.verified()
+}
+
+func TestAClockThatJumpsDeletesNothingUntilSomebodySaysSo(t *testing.T) {
+	dir := t.TempDir()
+	record := camera.RecordSpec{Mode: camera.RecordContinuous, MaxAge: 24 * time.Hour}
+	passed := func(o *Options) { o.Passed = func() time.Duration { return time.Second } }
+	r := newRig(t, dir, record, passed)
+	r.minutes(3)
+	r.pass()
+	before := len(r.files())
+	r.setClock(r.clock().Add(365 * 24 * time.Hour))
+	r.pass()
+	doubted := func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, e := range r.events {
+			if e.Kind == event.KindArchiveClock {
+				return true
+			}
+		}
+		return false
+	}
+	if len(r.files()) != before || !r.recorder.Space().DoubtsClock || !doubted() {
+		t.Fatalf("%d of %d files are left, told: %t", len(r.files()), before, doubted())
+	}
+	r.stop() // which changes nothing
+	r.open(camera.RecordSpec{Mode: camera.RecordOff, MaxAge: record.MaxAge}, passed)
+	r.pass()
+	if len(r.files()) != before || !r.recorder.Space().DoubtsClock {
+		t.Fatalf("after a restart %d of %d files are left", len(r.files()), before)
+	}
+	r.recorder.ConfirmClock(t.Context())
+	r.pass()
+	if n := len(r.files()); n != 0 {
+		t.Errorf("%d files are left", n)
+	}
+	r.verified()
+}
+
+func TestAServerThatWasOffForLongDoubtsItsClock(t *testing.T) {
+	dir := t.TempDir()
+	r := newRig(t, dir, continuous, nil)
+	r.minutes(1)
+	r.stop()
+	r.setClock(r.clock().Add(30 * 24 * time.Hour))
+	r.open(camera.RecordSpec{Mode: camera.RecordOff, MaxAge: time.Hour}, nil)
+	r.pass()
+	if !r.recorder.Space().DoubtsClock || len(r.files()) == 0 {
+		t.Error("recordings are deleted by a clock that nobody knows")
+	}
+	r.setClock(zero.Add(10 * time.Minute)) // it was set right
+	r.stop()
+	r.open(camera.RecordSpec{Mode: camera.RecordOff, MaxAge: time.Hour}, nil)
+	r.pass()
+	if r.recorder.Space().DoubtsClock {
+		t.Error("it is doubted still")
+	}
+}
+
+func TestDeletionOnRequestLeavesWhatIsKeptAndWhatReachesOut(t *testing.T) {
+	r := newRig(t, t.TempDir(), continuous, nil)
+	r.minutes(5)
+	all := r.files()
+	if _, err := r.recorder.Index().AddBookmark(t.Context(), index.Bookmark{Camera: "door", From: all[2].Start, To: all[2].Start.Add(time.Second), Keep: true}); err != nil {
+		t.Fatal(err)
+	}
+	files, bytes, err := r.recorder.Delete(t.Context(), "door", "", all[1].Start, all[3].End().Add(-time.Second))
+	if err != nil || files != 1 || bytes != all[1].Bytes {
+		t.Errorf("got %d files, %d bytes, %v", files, bytes, err)
+	}
+	if gaps := cause(r.gaps(), index.CauseRequest); len(gaps) != 1 {
+		t.Errorf("got %+v", gaps)
+	}
+	r.verified()
+}
+
+func TestFootageThatNoEventWasInGoes(t *testing.T) {
+	record := camera.RecordSpec{Mode: camera.RecordEvent, PreRoll: 2 * time.Minute, PostRoll: time.Second}
+	r := newRig(t, t.TempDir(), record, nil)
+	r.listens()
+	r.minutes(3)
+	if err := r.recorder.Trigger("door", r.clock(), r.clock(), "somebody came"); err != nil {
+		t.Fatal(err)
+	}
+	at := r.clock()
+	await(t, "it is written down", func() bool {
+		kept, err := r.recorder.Index().Bookmarks(t.Context(), "door", at, at.Add(time.Second), 1)
+		return err == nil && len(kept) == 1
+	})
+	r.minutes(8)
+	r.pass()
+	files := r.files()
+	first, last := files[0], files[len(files)-1]
+	if first.Start.After(at.Add(-2*time.Minute)) || first.End().Before(at.Add(-2*time.Minute)) {
+		t.Errorf("the oldest is of %v to %v, the event was at %v", first.Start, first.End(), at)
+	}
+	between := 0
+	for _, f := range files {
+		if f.Start.After(at.Add(time.Minute)) && f.End().Before(last.End().Add(-4*time.Minute)) {
+			between++
+		}
+	}
+	if between > 0 {
+		t.Errorf("%d files are left that no event was in", between)
+	}
+	r.verified()
+}
