@@ -133,7 +133,7 @@ func TestAViewerGoesBackFromLiveAndToLiveAgainInOnePlaylist(t *testing.T) {
 		take.Record(7) // up to a minute ago
 	})
 	s.recordCamera("door", rack.Camera("door").URL())
-	s.awaitRecorded("door", 20*time.Second)
+	s.awaitFootage("door", 20*time.Second)
 	p := playInBrowser(t, "--url", s.url("/archive/door/index.m3u8"), "--shift", "--back", "60")
 	t.Logf("first picture %.0f ms, back and live again %.0f ms; live %v, back %v, again %v; errors %q", p.First, p.Seeks, p.LiveAt, p.BackAt, p.AgainAt, p.Errors)
 	if late := time.Since(p.AgainAt); late > 40*time.Second || p.BackAt.After(p.LiveAt.Add(-50*time.Second)) {
@@ -165,7 +165,9 @@ func TestWhatIsRecordedOverAReconnectIsPlayedAsOne(t *testing.T) {
 	s := newServer(t, "")
 	begun := time.Now()
 	s.recordCamera("door", rack.Camera("door").URL())
-	s.awaitRecorded("door", 12*time.Second)
+	s.awaitFootage("door", 12*time.Second)
+	growing := "/archive/door/index.m3u8?from=" + stampOf(begun)
+	versions := []string{string(s.get(growing))}
 	rack.Down()
 	s.awaitState("door", "backoff", "connecting")
 	if err := rack.Up(); err != nil {
@@ -180,6 +182,18 @@ func TestWhatIsRecordedOverAReconnectIsPlayedAsOne(t *testing.T) {
 		return nil
 	})
 	ended := time.Now()
+	versions = append(versions, string(s.get(growing)))
+	s.stop()
+	s.start()
+	versions = append(versions, string(s.get(growing)))
+	s.awaitState("door", "live")
+	s.awaitFootage("door", 5*time.Second)
+	versions = append(versions, string(s.get(growing)))
+	for i := 1; i < len(versions); i++ {
+		if !strings.HasPrefix(versions[i], versions[i-1]) {
+			t.Errorf("a playlist that grows became another:\n%s\nand then\n%s", versions[i-1], versions[i])
+		}
+	}
 	query := "?from=" + stampOf(begun) + "&to=" + stampOf(ended)
 	p := playInBrowser(t, "--url", s.url("/archive/door/index.m3u8"+query), "--seeks", "10")
 	t.Logf("first picture %.0f ms, seeks %.0f ms, p95 %.0f ms; joins %v, errors %q", p.First, p.Seeks, p95(p.Seeks), p.Joins, p.Errors)
@@ -232,8 +246,8 @@ func (s *server) recordings(camera string) recordingsView {
 	return r
 }
 
-// awaitRecorded waits until so much more of a camera is recorded.
-func (s *server) awaitRecorded(camera string, more time.Duration) {
+// awaitFootage waits until so much more of a camera is recorded.
+func (s *server) awaitFootage(camera string, more time.Duration) {
 	s.t.Helper()
 	before := s.recordings(camera).covered()
 	s.await(fmt.Sprintf("%v of camera %s are recorded", more, camera), func() error {

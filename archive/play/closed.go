@@ -119,9 +119,8 @@ func missing(before, r *reel) bool {
 	return r.start.Sub(before.end).Abs() > 1500*time.Millisecond
 }
 
-func targetOf(longest time.Duration) int {
-	return max(2, int(math.Ceil(longest.Seconds()-1e-3)))
-}
+// targetOf is the least target duration: RFC 8216 4.3.3.1 rounds to the nearest second.
+func targetOf(longest time.Duration) int { return max(1, int(math.Round(longest.Seconds()))) }
 
 // A tag names a version of a playlist by what it consists of.
 type tag uint64

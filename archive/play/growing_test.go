@@ -152,11 +152,11 @@ func TestAnOpenRangeGrowsAtItsEndAlone(t *testing.T) {
 	}
 	got := list(t, r.playlist(url), nil)
 	// 3 files of 2 rounds of 4 segments; the first ends before the range begins.
-	if got.kind != "EVENT" || got.ended || len(got.entries) != 23 || got.sequence != 1 || got.target != 2 {
+	if got.kind != "EVENT" || got.ended || len(got.entries) != 23 || got.sequence != 1 || got.target != 4 {
 		t.Errorf("got %+v", got)
 	}
 	w := r.get(url)
-	if got := w.Header().Get("Cache-Control"); got != "public, max-age=1, stale-if-error=2" {
+	if got := w.Header().Get("Cache-Control"); got != "public, max-age=2, stale-if-error=4" {
 		t.Errorf("Cache-Control %s", got)
 	}
 }

@@ -55,7 +55,7 @@ func (t *tape) jointOf(before, r *reel) (j joint, fresh bool) {
 	for i := range j.gaps {
 		e := m3u8.Segment{
 			URI: t.stream.Source + "/deleted-" + strconv.FormatUint(next+uint64(i), 10) + ".mp4", Gap: true, Short: true,
-			Duration: min(max(0, r.start.Sub(before.end))/time.Duration(j.gaps), time.Duration(max(t.target, 2))*time.Second),
+			Duration: min(max(0, r.start.Sub(before.end))/time.Duration(j.gaps), time.Duration(max(t.target, 4))*time.Second),
 		}
 		if i == 0 {
 			e.ProgramDateTime = before.end

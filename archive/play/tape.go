@@ -164,6 +164,10 @@ func (t *tape) bytes() int64 {
 	return n
 }
 
+// roomyTarget leaves room for segments to come that are longer, as where a camera
+// leaves a keyframe out: the target duration of a playlist is not to change.
+func roomyTarget(longest time.Duration) int { return max(4, targetOf(longest*5/4)) }
+
 // skipTargets is how many target durations from its end a playlist is told anew (RFC
 // 8216bis 4.4.3.8: at least six).
 const skipTargets = 6
@@ -176,7 +180,9 @@ func (t *tape) render() bool {
 	for _, r := range all {
 		longest = max(longest, r.longest)
 	}
-	t.target = max(t.target, targetOf(longest))
+	if targetOf(longest) > t.target {
+		t.target = roomyTarget(longest)
+	}
 	head := &m3u8.Head{
 		Version: 9, TargetDuration: t.target, MediaSequence: all[0].sequence, DiscontinuitySequence: all[0].discontinuity,
 		IndependentSegments: true, IFramesOnly: t.pictures,
