@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/secret"
 )
 
 // Config is everything that can be set, checked and complete.
@@ -109,6 +110,32 @@ type Archive struct {
 	// MinFree is kept free on the disk: see ParseShare. "": as is sensible.
 	MinFree   string
 	TimeShift time.Duration // how far the playlist without a range reaches back
+
+	SecondHome SecondHome
+}
+
+// SecondHome is the bucket that recordings are copied to. Without Bucket there is none.
+type SecondHome struct {
+	Endpoint     string // URL of the store; "": AWS
+	Region       string
+	Bucket       string
+	Prefix       string // of all names; "" or ending in a slash
+	AccessKey    string
+	SecretKey    secret.String
+	PathStyle    bool   // the bucket is part of the path, not of the host's name
+	StorageClass string // "": the bucket's own
+
+	ObjectMinutes int // whose files become one object
+	ObjectBytes   int64
+	Verify        string // sent, head, read
+	Bandwidth     int64  // most bits per second sent; 0: no limit
+	Uploads       int    // at once
+	Reads         int    // at once
+
+	MaxAge          time.Duration // of what is there; 0: no limit
+	MaxBytes        int64         // 0: no limit
+	KeepUntilCopied bool          // by age and size, only what has a copy is deleted on the disk
+	Redirect        bool          // players read from the store
 }
 
 // Ingest is how cameras are pulled.

@@ -120,7 +120,7 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 		}
 		if zero := k.fallback == "" || k.fallback == "0" || k.fallback == "false"; zero {
 			// Off by default: any of these switches it on.
-			for _, value := range []string{"none", "a.example.org", "1", "true"} {
+			for _, value := range []string{"none", "a.example.org", "1", "true", "24h", "a/", "https://a.example.org"} {
 				if k.set(value) == nil {
 					break
 				}

@@ -233,7 +233,7 @@ func (c *Config) rules(layers *layers) Problems {
 			errors.New("can be reached from other machines, and Drover has no login yet: use 127.0.0.1:9090, "+
 				"or set auth.mode to none if everybody who reaches it may see every camera")))
 	}
-	return problems
+	return append(problems, c.secondHomeRules(layers)...)
 }
 
 // loopback reports whether only this machine reaches the address.
