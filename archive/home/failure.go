@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"time"
 
@@ -28,9 +29,6 @@ const (
 	ReasonRejected    Reason = "rejected" // any other answer that is no success
 	ReasonLocal       Reason = "local"    // the disk, not the store
 )
-
-// ErrMissing is returned for an object that the store does not have.
-var ErrMissing = errors.New("the second home does not have it")
 
 // A Failure is a request to the store that failed. What it says is made here, out of
 // what the store is known to answer: never out of what it wrote, which nobody has
@@ -60,8 +58,10 @@ func (f *Failure) Error() string {
 // plain reports whether the store said nothing but a status.
 func (f *Failure) plain() bool { return f.Code == "" || f.Code == "Forbidden" }
 
-// Is makes a missing object ErrMissing.
-func (f *Failure) Is(target error) bool { return target == ErrMissing && f.Reason == ReasonMissing }
+// Is makes a missing object fs.ErrNotExist.
+func (f *Failure) Is(target error) bool {
+	return target == fs.ErrNotExist && f.Reason == ReasonMissing
+}
 
 func (r Reason) explain() string {
 	switch r {

@@ -221,7 +221,7 @@ func TestAnIndexThatWasLostIsMadeOfWhatLiesInTheBucket(t *testing.T) {
 func TestAURLIsGivenOnlyForTheFirstFileOfAnObject(t *testing.T) {
 	b := newBench(t)
 	files := b.record("door", 3)
-	h := b.home(func(o *home.Options) { o.ObjectTime = time.Hour })
+	h := b.home(func(o *home.Options) { o.ObjectTime, o.Redirect = time.Hour, true })
 	b.copyAll(h)
 	given := 0
 	for key, content := range files {

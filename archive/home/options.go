@@ -45,6 +45,7 @@ type Options struct {
 	Bandwidth   int64         // most bytes per second sent; 0: no limit
 	Uploads     int           // at once; default 2
 	Reads       int           // at once; default 16
+	Redirect    bool          // players are sent to the store
 
 	MaxAge   time.Duration // objects are deleted whose footage is older; 0: none
 	MaxBytes int64         // the oldest are deleted when there is more; 0: no limit

@@ -3,7 +3,9 @@ package home
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
 	"github.com/drover-video/drover/archive/index"
@@ -11,7 +13,7 @@ import (
 
 // What a copy cannot be read for, beside a Failure.
 var (
-	ErrNoCopy = errors.New("the second home has no copy of it")
+	ErrNoCopy = fmt.Errorf("the second home has no copy of it: %w", fs.ErrNotExist)
 	ErrRange  = errors.New("that is not a part of the file")
 	ErrBusy   = errors.New("as much is being read from the second home as may be at once: try again in a moment")
 )
@@ -148,9 +150,12 @@ func (f failedBody) Close() error             { return nil }
 
 // URL returns a URL by which whoever has it may read a file's copy from the store for a
 // quarter of an hour; it shows the access key, but not the secret one. It is false
-// where the file is not the first of its object: what a player then asks for would be
-// a range of another file.
+// where players are not sent there, and where the file is not the first of its object:
+// what a player then asks for would be a range of another file.
 func (h *Home) URL(ctx context.Context, key index.Key) (string, bool, error) {
+	if !h.options.Redirect {
+		return "", false, nil
+	}
 	c, ok, err := h.index.Copy(ctx, key)
 	switch {
 	case err != nil:

@@ -36,10 +36,16 @@ func (p *reply) file(n *name) *problem {
 	case !found || f.name != n.file:
 		return gone()
 	}
+	key := index.Key{Stream: stream.ID, Number: n.file.Number}
+	if f.away {
+		return p.away(key, &f)
+	}
 	opened, err := p.root.Open(string(layout.AppendPath(nil, f.name)))
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist) && f.open:
 		return gone()
+	case errors.Is(err, fs.ErrNotExist):
+		return p.away(key, &f) // it may have left the disk just now
 	case err != nil:
 		return p.failed(p.r.Context(), n.camera, err)
 	}
@@ -63,6 +69,7 @@ type fileFact struct {
 	name layout.Name
 	size int64 // of what is whole
 	open bool
+	away bool // it lies in the second home alone
 	etag string
 
 	shape, version uint64 // of the stream, when it was looked up
@@ -91,7 +98,7 @@ func (b *fileBook) find(ctx context.Context, x *index.Index, stream index.Stream
 		return fact, true, nil
 	}
 	f, found, err := x.FileByNumber(ctx, key)
-	if err != nil || !found || f.Places&index.Here == 0 || f.Open && len(f.Fragments) == 0 {
+	if err != nil || !found || f.Places&(index.Here|index.SecondHome) == 0 || f.Open && len(f.Fragments) == 0 {
 		b.forget(key)
 		return fileFact{}, false, err
 	}
@@ -100,7 +107,7 @@ func (b *fileBook) find(ctx context.Context, x *index.Index, stream index.Stream
 	if err != nil {
 		return fileFact{}, false, fmt.Errorf("file %d of stream %d: %w", key.Number, key.Stream, err)
 	}
-	fact := fileFact{name: name, size: f.Bytes, open: f.Open, shape: shape, version: version,
+	fact := fileFact{name: name, size: f.Bytes, open: f.Open, away: f.Places&index.Here == 0, shape: shape, version: version,
 		etag: `"` + strconv.FormatInt(f.Start.UnixMicro(), 36) + "-" + strconv.FormatInt(f.Number, 36) + "-" + strconv.FormatInt(f.Bytes, 36) + `"`}
 	b.keep(key, fact)
 	return fact, true, nil

@@ -39,7 +39,7 @@ func (p *reply) frame(stream index.Stream, q *query) *problem {
 	if err != nil {
 		return p.failed(p.r.Context(), stream.Camera, err)
 	}
-	if !found || q.at.Sub(f.End()) > nearEnough || f.Places&index.Here == 0 {
+	if !found || q.at.Sub(f.End()) > nearEnough || !p.played(&f) {
 		return noRecording("There is no picture of that time.")
 	}
 	key, at := keyframeAt(&f, q.at)
@@ -52,6 +52,8 @@ func (p *reply) frame(stream index.Stream, q *query) *problem {
 		return gone()
 	case errors.Is(err, errNoVideo):
 		return noRecording("There is sound alone of that time.")
+	case err != nil && f.Places&index.Here == 0:
+		return p.notReached(stream.Camera, err)
 	case err != nil:
 		return p.failed(p.r.Context(), stream.Camera, err)
 	}
@@ -89,7 +91,7 @@ var errNoVideo = errors.New("no video")
 // picture makes a file of one picture, of what lies in a recorded one.
 func (p *reply) picture(stream index.Stream, f *index.File, key *layout.Fragment) ([]byte, error) {
 	path := string(layout.AppendPath(nil, nameOf(stream, f)))
-	file, err := p.root.Open(path)
+	file, err := p.openSource(path, f)
 	if err != nil {
 		return nil, err
 	}

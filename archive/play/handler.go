@@ -147,13 +147,25 @@ func (p *reply) bytes(data []byte, etag string) {
 // head answers conditions and ranges and writes the header. It reports the bytes
 // that are left to send, and false where there are none.
 func (p *reply) head(size int64, etag string) (offset, n int64, ok bool) {
+	offset, n, status := p.conditions(size, etag)
+	if status == 0 {
+		return 0, 0, false
+	}
+	p.w.WriteHeader(status)
+	return offset, n, p.r.Method != http.MethodHead
+}
+
+// conditions looks at conditions and ranges and sets what the header says of them. It
+// returns which bytes are to be sent with which status, which is 0 where the request
+// was answered.
+func (p *reply) conditions(size int64, etag string) (offset, n int64, status int) {
 	p.header["Etag"] = []string{etag}
 	if match := p.get("If-None-Match"); match != "" && negotiate.Matches(match, etag) {
 		delete(p.header, "Content-Type")
 		p.w.WriteHeader(http.StatusNotModified)
-		return 0, 0, false
+		return 0, 0, 0
 	}
-	status := http.StatusOK
+	status = http.StatusOK
 	kind, offset, n := negotiate.RangeAll, int64(0), size
 	if asked := p.get("Range"); asked != "" {
 		if condition := p.get("If-Range"); condition == "" || condition == etag {
@@ -165,14 +177,13 @@ func (p *reply) head(size int64, etag string) (offset, n int64, ok bool) {
 		delete(p.header, "Etag")
 		p.header["Content-Range"] = []string{"bytes */" + strconv.FormatInt(size, 10)}
 		p.problem(unsatisfied())
-		return 0, 0, false
+		return 0, 0, 0
 	case negotiate.RangePart:
 		status = http.StatusPartialContent
 		p.header["Content-Range"] = []string{negotiate.ContentRange(offset, n, size)}
 	}
 	p.header["Content-Length"] = []string{strconv.FormatInt(n, 10)}
-	p.w.WriteHeader(status)
-	return offset, n, p.r.Method != http.MethodHead
+	return offset, n, status
 }
 
 func (p *reply) problem(problem *problem) {

@@ -24,6 +24,7 @@ type Options struct {
 
 	TimeShift time.Duration    // 0: DefaultTimeShift
 	Clips     *export.Exporter // of clip.mp4 and its checksum; nil: there are none
+	Away      SecondHome       // of what does not lie in Dir any more; nil: there is none
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger
 }

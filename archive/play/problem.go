@@ -59,6 +59,10 @@ func broken() *problem {
 	return &problem{"archive-not-readable", http.StatusServiceUnavailable, "The archive cannot be read", "The server's log says why.", noStore}
 }
 
+func notAtHome() *problem {
+	return &problem{"second-home-away", http.StatusServiceUnavailable, "The recording cannot be read now", "It lies in the second home, which cannot be read right now. Try again in a moment; the server's log says why.", noStore}
+}
+
 func (p *problem) body() []byte {
 	body, err := json.Marshal(struct {
 		Type   string `json:"type"`
