@@ -149,7 +149,12 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	}, hub, time.Now)
 	players := cmcd.NewLedger(time.Now)
 	counters := new(api.ConnectionCounters)
-	playback, err := openPlayback(recorder, registry, c, logger)
+	copies, err := openSecondHome(ctx, c, recorder, events, logger)
+	if err != nil {
+		return err
+	}
+	defer copies.close()
+	playback, err := openPlayback(recorder, copies, registry, c, logger)
 	if err != nil {
 		return err
 	}
@@ -165,7 +170,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 		Players: players,
 		Web:     web.Handler(),
 		Metrics: metrics.Handler(version, func() metrics.Snapshot {
-			return snapshot(registry, hub, pool, players, gate, counters, files, tap, seen)
+			return snapshot(registry, hub, pool, players, gate, counters, files, tap, seen, copies)
 		}),
 		Version: version, Log: logger, WriteTimeout: c.HTTP.WriteTimeout,
 		CheckHosts: c.Auth.Mode == "", AllowedHosts: c.HTTP.AllowedHosts,
@@ -185,6 +190,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	if recorder != nil {
 		group.Go(func() error { return recorder.Run(ctx) })
 	}
+	group.Go(func() error { return copies.run(ctx) })
 	group.Go(func() error { return api.Serve(ctx, listener, handler, c.HTTP, secure, counters, logger) })
 	if profile != "" {
 		group.Go(func() error { return serveProfiles(ctx, profile) })
@@ -232,12 +238,13 @@ func (l lookup) Await(id string) (*hls.Place, bool) {
 }
 
 // snapshot gathers what is counted, for metrics.
-func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, players *cmcd.Ledger, gate *admission.Gate, counters *api.ConnectionCounters, files *memfile.Budget, tap *tap, seen *detections) metrics.Snapshot {
+func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, players *cmcd.Ledger, gate *admission.Gate, counters *api.ConnectionCounters, files *memfile.Budget, tap *tap, seen *detections, copies *secondHome) metrics.Snapshot {
 	stats := pool.Stats()
 	s := metrics.Snapshot{PoolUsedBytes: stats.UsedBytes, PoolIdleBytes: stats.IdleBytes}
 	s.Serving.MemoryFiles, s.Serving.MemoryFileBytes = files.Used()
 	s.Serving.Wire = counters.Wire.Stats()
 	s.Tap = tap.metrics()
+	s.SecondHome = copies.metrics()
 	s.Detections = seen.metrics()
 	s.Refused = map[string]uint64{"connections": counters.All.Load(), "address_connections": counters.Address.Load()}
 	for reason, n := range gate.Refused() {

@@ -11,6 +11,7 @@ type collector struct {
 	snapshot func() Snapshot
 	serving  servingCollector
 	tap      tapCollector
+	home     homeCollector
 	seen     detectionsCollector
 
 	build, cameras, viewers, requests, sent                    *prometheus.Desc
@@ -29,6 +30,7 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 		snapshot: snapshot,
 		serving:  newServingCollector(),
 		tap:      newTapCollector(),
+		home:     newHomeCollector(),
 		seen:     newDetectionsCollector(),
 		build: prometheus.NewDesc("drover_build_info", "Always 1; its label says which Drover this is.",
 			nil, prometheus.Labels{"version": version}),
@@ -61,6 +63,7 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	c.serving.describe(out)
 	c.tap.describe(out)
+	c.home.describe(out)
 	c.seen.describe(out)
 	for _, d := range []*prometheus.Desc{c.build, c.cameras, c.viewers, c.requests, c.sent, c.frames,
 		c.received, c.lost, c.reordered, c.dropped, c.reconnects, c.ringBytes, c.drops, c.discards, c.hlsDrops, c.refused, c.pool,
@@ -78,6 +81,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	snapshot := c.snapshot()
 	c.serving.collect(out, snapshot.Serving)
 	c.tap.collect(out, snapshot.Tap)
+	c.home.collect(out, snapshot.SecondHome)
 	c.seen.collect(out, snapshot.Detections)
 	gauge(c.build, 1)
 	gauge(c.pool, float64(snapshot.PoolUsedBytes), "used")

@@ -21,6 +21,7 @@ type Snapshot struct {
 	PoolIdleBytes int64 // kept for the next frames
 	Serving       Serving
 	Tap           Tap
+	SecondHome    *SecondHome // nil: there is none
 	Detections    Detections
 
 	Refused map[string]uint64 // connections and viewers that were too many, by the limit
