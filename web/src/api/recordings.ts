@@ -43,6 +43,17 @@ export function readRecorded(value: unknown, from: number, to: number): Recorded
   }
 }
 
+/** Marks a time of a camera for people; what is kept is not deleted. */
+export async function addBookmark(cameraId: string, mark: { from: number; to: number; name: string; keep: boolean }): Promise<void> {
+  const body = { from: new Date(mark.from).toISOString(), to: new Date(mark.to).toISOString(), name: mark.name, keep: mark.keep }
+  await call(`${cameraPath(cameraId)}/bookmarks`, { method: 'POST', body })
+}
+
+/** The mark goes; the recordings stay, as long as they would have without it. */
+export async function removeBookmark(cameraId: string, id: string): Promise<void> {
+  await call(`${cameraPath(cameraId)}/bookmarks/${encodeURIComponent(id)}`, { method: 'DELETE' })
+}
+
 const iso = (at: number): string => encodeURIComponent(new Date(at).toISOString())
 
 /** What is recorded between two moments, in steps of so many seconds. */

@@ -67,7 +67,7 @@ export class CameraPage {
     show(this.missing, gone)
     show(this.badge, camera !== null)
     this.recording.update(camera)
-    show(this.timeline.element, !gone)
+    this.timeline.update(camera)
     show(this.share, camera !== null)
     show(this.edit, camera !== null)
     show(this.remove, camera !== null && !camera.readOnly)
@@ -86,7 +86,6 @@ export class CameraPage {
     setText(this.word, stateWord(camera.status.state))
     this.badge.dataset.state = camera.status.state
     setText(this.viewers, camera.status.viewers > 0 ? plural(camera.status.viewers, 'viewer') : '')
-    this.timeline.update(camera)
     this.details.update(camera, reason, nowMs)
   }
 }

@@ -331,6 +331,48 @@ test('handles and fields mark the stretch', async () => {
   }, { timezoneId: 'UTC' })
 })
 
+test('a stretch is bookmarked, found in the list, and let go', async () => {
+  await harness.inPage(async (page) => {
+    await open(page)
+    await clickAt(page, now - 50 * MINUTE)
+    await page.getByTestId('export-open').click()
+    await page.getByTestId('bookmark-name').fill('The fox')
+    await page.getByTestId('bookmark-keep').check()
+    await page.getByTestId('bookmark-name').press('Enter')
+    await page.getByTestId('export').waitFor({ state: 'hidden' })
+    expect(harness.mock.requests.at(-1)?.[2]).toMatchObject({ name: 'The fox', keep: true })
+    await waitForText(page, 'gap-summary', '2 gaps and 2 bookmarks in view')
+    await page.getByTestId('gap-summary').click()
+    await page.getByTestId('bookmark').filter({ hasText: /The fox, .*, kept/ }).waitFor()
+    await page.getByTestId('bookmark-remove').last().click()
+    await waitForText(page, 'gap-summary', '2 gaps and 1 bookmark in view')
+  })
+})
+
+test('a server without an archive shows no bar of time', async () => {
+  harness.mock.overrides.set('GET recordings', () => [404, { title: 'Nothing is recorded here', status: 404, detail: 'this server keeps no archive' }])
+  await harness.inPage(async (page) => {
+    await page.goto(`${harness.mock.url}/camera/door`)
+    await waitForMotion(page, 'player-video')
+    await page.getByTestId('timeline').waitFor({ state: 'hidden' })
+  })
+})
+
+test('behind the last footage of its playlist, what was recorded a day later plays', async () => {
+  const hour = Math.floor((now - 6 * HOUR) / HOUR) * HOUR
+  archive.gaps.push({ from: hour + 20 * MINUTE, to: hour + 5 * HOUR, cause: 'camera_off', detail: '' })
+  await harness.inPage(async (page) => {
+    await open(page)
+    await page.getByTestId('span').selectOption({ label: '1 day' })
+    await page.waitForTimeout(500)
+    await clickAt(page, hour + 19 * MINUTE)
+    await playsFrom(page, hour + 19 * MINUTE, 2 * MINUTE)
+    await page.getByTestId('rate').selectOption('16')
+    await page.waitForFunction((after) => Number(document.querySelector<HTMLElement>('[data-testid=player-video]')?.dataset.wallMs) > after, hour + 5 * HOUR, { timeout: 30_000 })
+    expect(await bar(page).getAttribute('data-time')).toBe('past')
+  })
+}, 60_000)
+
 test('times are the viewer’s, with their zone, or UTC', async () => {
   await harness.inPage(
     async (page) => {

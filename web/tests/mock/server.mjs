@@ -68,6 +68,8 @@ export class MockServer {
 
   async answer(req, res) {
     const { pathname, searchParams } = new URL(req.url, 'http://mock')
+    const bookmarks = /^\/api\/v1\/cameras\/([^/]+)\/bookmarks(?:\/(\d+))?$/.exec(pathname)
+    if (bookmarks) return this.bookmark(req, res, bookmarks[1], bookmarks[2])
     const recordings = /^\/api\/v1\/cameras\/([^/]+)\/recordings(\/days)?$/.exec(pathname)
     if (recordings) return this.recordings(res, recordings[1], recordings[2] !== undefined, searchParams)
     if (pathname.startsWith('/archive/')) return this.archive(req, res, pathname.split('/').slice(2), searchParams)
@@ -154,6 +156,19 @@ export class MockServer {
     const archive = this.archives.get(id)
     if (isDays) return json(res, 200, archive?.days(query) ?? { days: [] })
     return json(res, 200, archive?.recordings(query) ?? { spans: [], gaps: [], bookmarks: [] })
+  }
+
+  async bookmark(req, res, id, number) {
+    const archive = this.archives.get(id)
+    const body = await readBody(req)
+    this.requests.push([req.method, `/cameras/${id}/bookmarks${number ? `/${number}` : ''}`, body])
+    if (req.method === 'DELETE') {
+      archive.bookmarks = archive.bookmarks.filter((mark) => String(mark.id) !== number)
+      return res.writeHead(204).end()
+    }
+    const mark = { id: 100 + archive.bookmarks.length, kind: 'user', name: body.name ?? '', keep: body.keep ?? false, from: Date.parse(body.from), to: Date.parse(body.to) }
+    archive.bookmarks.push(mark)
+    return json(res, 201, mark)
   }
 
   async archive(req, res, [id, ...rest], query) {

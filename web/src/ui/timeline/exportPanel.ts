@@ -1,4 +1,5 @@
 import { download, save } from '../../api/download'
+import { addBookmark } from '../../api/recordings'
 import { measure, type Recorded } from '../../logic/recordings'
 import { formatBytes } from '../../logic/size'
 import { clockText, dayKey, fieldText, lengthText, parseField, zoneText } from '../../logic/timeText'
@@ -12,6 +13,7 @@ export interface ExportActions {
   zone: () => Zone
   recorded: (from: number, to: number) => Recorded
   onRange: (from: number, to: number) => void
+  onBookmark: () => void
   onClose: () => void
 }
 
@@ -24,6 +26,9 @@ export class ExportPanel {
   private readonly start = this.timeField('From', 'export-from')
   private readonly end = this.timeField('To', 'export-to')
   private readonly gaps = h('select', { testId: 'export-gaps', attrs: { 'aria-label': 'Gaps' }, on: { change: () => this.render() } })
+  private readonly name = h('input', { testId: 'bookmark-name', attrs: { type: 'text', maxlength: '200', placeholder: 'Parcel', 'aria-label': 'Name of the bookmark', autocomplete: 'off' } })
+  private readonly keep = h('input', { testId: 'bookmark-keep', attrs: { type: 'checkbox' } })
+  private readonly bookmark: HTMLButtonElement
   private readonly estimate = h('p', { class: 'export-estimate', testId: 'export-estimate', attrs: { 'aria-live': 'polite' } })
   private readonly error = h('p', { class: 'form-error', testId: 'export-error', attrs: { role: 'alert' } })
   private readonly go: HTMLButtonElement
@@ -40,6 +45,8 @@ export class ExportPanel {
     this.gaps.append(h('option', { text: 'Close gaps', attrs: { value: 'close' } }), h('option', { text: 'Keep gaps', attrs: { value: 'keep' } }))
     this.go = textButton({ label: 'Export MP4', icon: 'download', kind: 'primary', testId: 'export-start', onClick: () => void this.run() })
     this.cancel = textButton({ label: 'Cancel', testId: 'export-cancel', onClick: () => this.running?.abort() })
+    this.bookmark = textButton({ label: 'Bookmark', icon: 'bookmark', testId: 'bookmark-add', onClick: () => void this.addBookmark() })
+    this.name.addEventListener('keydown', (event) => event.key === 'Enter' && !event.isComposing && void this.addBookmark())
     this.progressRow.append(this.progress, this.progressText, this.cancel)
     const close = iconButton({ label: 'Close export', icon: 'close', testId: 'export-close', onClick: () => this.close() })
     this.element = h(
@@ -47,6 +54,7 @@ export class ExportPanel {
       { class: 'export', testId: 'export', attrs: { 'aria-label': 'Export' } },
       h('div', { class: 'export-row' }, this.start.element, this.end.element, h('label', { class: 'export-field' }, h('span', { text: 'Gaps' }), this.gaps), this.go, close),
       this.estimate,
+      h('div', { class: 'export-row' }, h('label', { class: 'export-field bookmark-field' }, h('span', { text: 'Or mark it for later' }), this.name), this.bookmark, h('label', { class: 'keep' }, this.keep, h('span', { text: 'Keep from being deleted' }))),
       this.progressRow,
       this.done,
       this.error,
@@ -137,6 +145,25 @@ export class ExportPanel {
       this.running = null
       show(this.progressRow, false)
       this.render()
+    }
+  }
+
+  private async addBookmark(): Promise<void> {
+    const { range } = this
+    if (!range || this.bookmark.disabled) return
+    this.bookmark.disabled = true
+    show(this.error, false)
+    try {
+      await addBookmark(this.actions.cameraId, { ...range, name: this.name.value.trim(), keep: this.keep.checked })
+      this.name.value = ''
+      this.keep.checked = false
+      this.actions.onBookmark()
+      this.close()
+    } catch (err) {
+      setText(this.error, err instanceof Error ? err.message : 'The bookmark could not be made')
+      show(this.error, true)
+    } finally {
+      this.bookmark.disabled = false
     }
   }
 

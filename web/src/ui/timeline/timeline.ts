@@ -1,7 +1,8 @@
-import { getRecordings } from '../../api/recordings'
+import { RequestError } from '../../api/problem'
+import { getRecordings, removeBookmark } from '../../api/recordings'
 import type { Camera } from '../../api/types'
 import { gapText } from '../../logic/gapText'
-import { gapAt, spanAt, type Gap, type Recorded } from '../../logic/recordings'
+import { gapAt, spanAt, type Bookmark, type Recorded } from '../../logic/recordings'
 import { clockText, dateText, dayText, momentText, shortZoneText, zoneText } from '../../logic/timeText'
 import { between, clampView, DAY, HOUR, latestView, maxSpan, panView, revealed, SECOND, spanOf, zoomView, type Limits, type View } from '../../logic/timeView'
 import { viewersZone, Zone } from '../../logic/zone'
@@ -51,6 +52,8 @@ export class Timeline {
   private camera: Camera | null = null
   private problem = ''
   private noticeText = ''
+  /** The server keeps no archive: then there is no bar of time. */
+  private isOff = false
   private moving: { from: View; to: View; startMs: number } | null = null
   private frame = 0
   private readonly tick: ReturnType<typeof setInterval>
@@ -100,12 +103,13 @@ export class Timeline {
       onExport: () => (this.panel.isOpen ? this.panel.close() : this.markAround()),
       onZone: () => this.changeZone(),
     })
-    this.legend = new Legend((gap) => this.showGap(gap))
+    this.legend = new Legend({ onShow: (from, to) => this.showStretch(from, to), onRemove: (mark) => void this.removeBookmark(mark) })
     this.panel = new ExportPanel({
       cameraId,
       zone: () => this.zone,
       recorded: (from, to) => this.store.recorded(from, to),
       onRange: (from, to) => this.setMarked(from, to),
+      onBookmark: () => this.store.refresh(),
       onClose: () => {
         this.marked = null
         this.redraw()
@@ -138,9 +142,12 @@ export class Timeline {
     this.element.remove()
   }
 
-  update(camera: Camera): void {
+  /** What is known of the camera now; null while there is none. */
+  update(camera: Camera | null): void {
     const before = this.camera?.status.recording.state
     this.camera = camera
+    show(this.element, camera !== null && !this.isOff)
+    if (!camera) return
     const { oldest } = camera.status.recording
     if (oldest) this.oldest = Math.min(this.oldest, oldest.getTime())
     void this.survey()
@@ -155,8 +162,10 @@ export class Timeline {
     try {
       const first = (await this.load(now - LONGEST, now, DAY / 1000, this.leaving.signal)).spans[0]
       this.oldest = first ? first.from : Infinity
-    } catch {
+      this.isOff = false
+    } catch (err) {
       // Then it is as old as what comes into view.
+      this.isOff = err instanceof RequestError && err.status === 404
     }
   }
 
@@ -264,8 +273,7 @@ export class Timeline {
     this.recorded = this.store.recorded(view.from, Math.min(view.to, now))
     const playhead = this.playhead()
     bar.draw({ view, width, zone, now, recorded: this.recorded, playhead, hover: this.scrub === null ? this.hover : null, marked: this.marked })
-    const { gaps, spans, bookmarks, moreGaps } = this.recorded
-    this.legend.render(gaps, moreGaps, spans.length > 0, bookmarks.length > 0, zone, now)
+    this.legend.render(this.recorded, zone, now)
     this.renderTools(playhead, now)
     if (this.panel.isOpen) this.panel.render()
     this.describe(playhead, now)
@@ -430,10 +438,18 @@ export class Timeline {
     this.redraw()
   }
 
-  private showGap(gap: Gap): void {
-    const to = Math.min(gap.to, Date.now())
-    const span = Math.max(60 * SECOND, (to - gap.from) * 3)
-    const middle = (gap.from + to) / 2
+  private async removeBookmark(mark: Bookmark): Promise<void> {
+    try {
+      await removeBookmark(this.cameraId, mark.id)
+    } catch (err) {
+      this.problem = err instanceof Error ? err.message : 'the bookmark could not be removed'
+    }
+    this.store.refresh()
+  }
+
+  private showStretch(from: number, to: number): void {
+    const span = Math.max(60 * SECOND, (to - from) * 3)
+    const middle = (from + to) / 2
     this.moveTo({ from: middle - span / 2, to: middle + span / 2 }, false)
   }
 
