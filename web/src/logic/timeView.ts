@@ -49,8 +49,7 @@ export function maxSpan({ oldest, now }: Limits): number {
 export function clampView(view: View, limits: Limits): View {
   const span = Math.min(Math.max(spanOf(view), MIN_SPAN), maxSpan(limits))
   const middle = (view.from + view.to) / 2
-  // Half a view may be empty on either side, so that any moment can be looked at in the middle.
-  const last = limits.now + Math.min(span * AHEAD, DAY)
+  const last = limits.now + span * AHEAD
   const first = Math.min(limits.oldest, limits.now - DAY) - span * 0.1
   let from = middle - span / 2
   if (from + span > last) from = last - span

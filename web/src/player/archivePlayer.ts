@@ -25,6 +25,9 @@ export interface ArchivePlayerOptions {
 const AT_EDGE_S = 3
 /** A picture that stands still this long although there is data gets a push. */
 const STUCK_MS = 6_000
+/** Tracks seldom end together: where one has ended and nothing moves any more, that is the end. */
+const END_S = 0.6
+const END_MS = 600
 
 /**
  * Plays a camera's past in the video element of its live picture: hour by hour,
@@ -40,6 +43,8 @@ export class ArchivePlayer {
   private wantsPlay = true
   private chosenRate = 1
   private atEdge = false
+  /** The end of the stretch has been reached, and what comes behind it is looked for. */
+  private isOver = false
   /** Counts what was asked for, so that what was found out for an older wish is dropped. */
   private wishes = 0
   private watch: ReturnType<typeof setInterval> | undefined
@@ -89,6 +94,7 @@ export class ArchivePlayer {
   playFrom(wallMs: number, play = this.wantsPlay || !this.isActive): void {
     this.wantsPlay = play
     this.atEdge = false
+    this.isOver = false
     this.running ??= this.begin()
     const media = this.stretch && holds(this.stretch, wallMs) && this.details ? mediaTimeOf(this.segments(), wallMs) : null
     if (media !== null && this.target === null) {
@@ -152,6 +158,7 @@ export class ArchivePlayer {
     clearTimeout(this.retry)
     this.stretch = stretch
     this.target = at
+    this.isOver = false
     this.setStatus({ kind: 'loading' })
     const hlsClass = await loadHls()
     // Another moment may have been asked for meanwhile, or live.
@@ -227,7 +234,8 @@ export class ArchivePlayer {
 
   private onEnded(): void {
     const { stretch } = this
-    if (!stretch) return
+    if (!stretch || this.isOver) return
+    this.isOver = true
     if (stretch.to === null) this.toLive()
     else void this.skipTo(stretch.to)
   }
@@ -265,6 +273,8 @@ export class ArchivePlayer {
     if (video.currentTime !== this.lastTime || !this.wantsPlay || document.hidden) {
       this.lastTime = video.currentTime
       this.movedAtMs = Date.now()
+    } else if (Date.now() - this.movedAtMs > END_MS && this.isAtEnd()) {
+      this.onEnded()
     } else if (Date.now() - this.movedAtMs > STUCK_MS) {
       this.unstick()
     }
@@ -282,6 +292,11 @@ export class ArchivePlayer {
       }
     }
     this.resume()
+  }
+
+  private isAtEnd(): boolean {
+    const { details, target } = this
+    return details !== null && target === null && !details.live && details.edge - this.options.video.currentTime < END_S
   }
 
   /** How many seconds there are to the newest picture; without end while the stretch has one. */

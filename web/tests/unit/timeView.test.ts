@@ -40,6 +40,13 @@ test('a view does not leave what there is, and keeps its width', () => {
   for (const moved of [future, past]) expect(spanOf(moved)).toBeCloseTo(HOUR, 3)
 })
 
+test('the latest of any length is a view that may stay as it is', () => {
+  for (const span of [MINUTE, HOUR, DAY, 30 * DAY]) {
+    const view = latestView(span, now)
+    expect(clampView(view, limits).to).toBeCloseTo(view.to, -1)
+  }
+})
+
 test('an archive of a minute can still be looked at over a day', () => {
   const young = { oldest: now - MINUTE, now }
   expect(spanOf(clampView({ from: now - 10 * DAY, to: now }, young))).toBe(DAY)

@@ -40,6 +40,8 @@ export class Bar {
   private hold: Hold | null = null
   private pinch: { view: View; x: [number, number] } | null = null
   private readonly resize: ResizeObserver
+  /** Where a mouse rests over the bar. */
+  private restsAt: number | null = null
   width = 0
 
   constructor(
@@ -56,7 +58,7 @@ export class Bar {
     element.addEventListener('pointermove', (event) => this.onMove(event))
     element.addEventListener('pointerup', (event) => this.onUp(event, true))
     element.addEventListener('pointercancel', (event) => this.onUp(event, false))
-    element.addEventListener('pointerleave', () => this.hold === null && actions.onHover(null))
+    element.addEventListener('pointerleave', () => this.onLeave())
     element.addEventListener('wheel', (event) => this.onWheel(event), { passive: false })
     element.addEventListener('keydown', (event) => actions.onKey(event))
     this.resize = new ResizeObserver(() => {
@@ -125,7 +127,18 @@ export class Bar {
     else if (event.pointerType === 'mouse') this.onPoint(x)
   }
 
+  /** The moment under the mouse, also when it is the time that has moved; null when there is no mouse. */
+  pointedAt(): number | null {
+    return this.restsAt === null ? null : this.at(this.restsAt)
+  }
+
+  private onLeave(): void {
+    this.restsAt = null
+    if (this.hold === null) this.actions.onHover(null)
+  }
+
   private onPoint(x: number): void {
+    this.restsAt = x
     const part = hit(this.actions.view(), this.width, this.actions.marks(), x, false)
     this.element.dataset.over = part
     this.actions.onHover(this.at(x))
@@ -187,5 +200,6 @@ export class Bar {
     // A pinch on a trackpad comes as a wheel with Ctrl, in smaller steps.
     const factor = Math.exp(Math.max(-240, Math.min(240, event.deltaY * unit)) * (event.ctrlKey ? 0.01 : 0.0022))
     this.actions.onView(zoomView(view, factor, this.at(this.xOfEvent(event)), this.actions.limits()))
+    this.actions.onHover(this.pointedAt())
   }
 }

@@ -197,6 +197,7 @@ export class Timeline {
     if (document.hidden) return
     if (this.sent && Date.now() > this.sent.untilMs) this.sent = null
     this.follow()
+    if (this.hover !== null) this.onHover(this.bar.pointedAt())
     this.renderNotice()
     this.redraw()
   }
@@ -272,6 +273,7 @@ export class Timeline {
     this.store.want(view, width)
     this.recorded = this.store.recorded(view.from, Math.min(view.to, now))
     const playhead = this.playhead()
+    if (this.hover !== null) this.hover = bar.pointedAt()
     bar.draw({ view, width, zone, now, recorded: this.recorded, playhead, hover: this.scrub === null ? this.hover : null, marked: this.marked })
     this.legend.render(this.recorded, zone, now)
     this.renderTools(playhead, now)
