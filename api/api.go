@@ -64,6 +64,8 @@ type Options struct {
 	Recorded  http.Handler // all below /archive/, as Media; nil: there is nothing
 	Web       http.Handler // the web app: every path that is nobody else's
 	Metrics   http.Handler // /metrics
+	Stills    Stills       // nil: there are none
+	Tap       http.Handler // frames for AI workers by WebSocket; nil: there is none
 
 	Detections Detections // nil: there are none, for their store could not be opened
 

@@ -46,6 +46,13 @@ func newRoutes(options Options) (http.Handler, error) {
 	rs.registerCameras(api)
 	rs.registerProbe(api)
 	rs.registerSnapshot(api)
+	if options.Stills != nil {
+		rs.registerFrames(api)
+	}
+	if options.Tap != nil {
+		router.Get(tapPath, options.Tap.ServeHTTP)
+		describeTap(api)
+	}
 	rs.registerEvents(api)
 	rs.registerDetections(api)
 	rs.registerShares(api)

@@ -226,6 +226,16 @@ func (h *Hub) Newest(id, source string) (*media.Frame, error) {
 	return nil, camera.ErrNoPicture
 }
 
+// Source returns which of a camera's sources stands for one that is asked for; "" if
+// there is no such camera.
+func (h *Hub) Source(id, asked string) string {
+	names := h.cameras.Sources(id)
+	if len(names) == 0 {
+		return ""
+	}
+	return choose(names, asked)
+}
+
 // choose returns which of a camera's sources stands for the one that was asked for.
 func choose(names []string, asked string) string {
 	if slices.Contains(names, asked) {

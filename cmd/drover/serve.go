@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/drover-video/drover/ai/ws"
 	"github.com/drover-video/drover/api"
 	"github.com/drover-video/drover/core/admission"
 	"github.com/drover-video/drover/core/camera"
@@ -160,8 +161,8 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	}
 	defer playback.close()
 	handler, err := api.New(api.Options{
-		Detections: seen.api(),
-		Archive:    playback.catalog, Recorded: playback.handler,
+		Detections: seen.api(), Stills: tap, Tap: ws.New(tap.hub, logger),
+		Archive: playback.catalog, Recorded: playback.handler,
 		Cameras: registry, Events: events, Shares: shares, Viewers: func(id string) int { return hub.Viewers(id) + playback.viewers(id) }, Pictures: registry,
 		Prober:  prober{cameraOptions(c, pool, logger)},
 		Checks:  []api.Check{{Name: "store", Run: db.Ready}},

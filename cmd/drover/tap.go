@@ -13,8 +13,11 @@ import (
 	"github.com/drover-video/drover/ai/feed"
 	"github.com/drover-video/drover/ai/rpc"
 	shared "github.com/drover-video/drover/ai/shm/serve"
+	"github.com/drover-video/drover/ai/still"
+	"github.com/drover-video/drover/api"
 	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/config"
+	"github.com/drover-video/drover/core/media"
 	"github.com/drover-video/drover/core/metrics"
 )
 
@@ -103,6 +106,29 @@ func (t *tap) run(ctx context.Context) error {
 		group.Go(func() error { return t.rpc.Serve(ctx, t.listener) })
 	}
 	return group.Wait()
+}
+
+// Still implements api.Stills.
+func (t *tap) Still(id, source string, format api.FrameFormat) (api.StillFrame, error) {
+	f, err := t.hub.Newest(id, source)
+	if err != nil {
+		return api.StillFrame{}, err
+	}
+	defer f.Release()
+	s := api.StillFrame{
+		Codec: string(f.Track.Codec), Source: t.hub.Source(id, source), Sequence: f.Seq, Epoch: f.Epoch, Wall: f.Wall,
+	}
+	switch {
+	case f.Track.Codec == media.CodecJPEG:
+		return s, api.ErrNoStill
+	case format == api.FrameAnnexB:
+		s.Data = still.AnnexB(f)
+	default:
+		if s.Data, err = still.MP4(f); err != nil {
+			return s, fmt.Errorf("%w: %w", api.ErrNoStill, err)
+		}
+	}
+	return s, nil
 }
 
 // metrics is what workers got, as it is shown.
