@@ -19,6 +19,9 @@ type Options struct {
 	SyncInterval time.Duration // default disk.DefaultSyncInterval
 	StopTimeout  time.Duration // for a disk that hangs when Drover stops; default disk.DefaultStopTimeout
 
+	// KeepUntilCopied has age and bytes delete only what has a copy in a second home.
+	KeepUntilCopied bool
+
 	MinFree  Floor         // what is kept free on the disk
 	RingSpan time.Duration // how far back rings reach; default ring.DefaultMaxDuration
 

@@ -207,6 +207,9 @@ func (k *keeper) olderThan(ctx context.Context, s index.Stream, before time.Time
 			if !f.End().Before(before) {
 				return k.doom(ctx, cause, victims)
 			}
+			if cause == index.CauseDeleted && k.waits(f) {
+				continue
+			}
 			if goes, err := k.goes(ctx, s, f, beside); err != nil {
 				return err
 			} else if goes {
@@ -240,6 +243,9 @@ func (k *keeper) goes(ctx context.Context, s index.Stream, f *index.File, beside
 	}
 	return false, nil
 }
+
+// waits reports whether a file is kept until it has a copy in the second home.
+func (k *keeper) waits(f *index.File) bool { return k.r.options.KeepUntilCopied && !f.Copied() }
 
 // byBytes deletes the oldest of a camera until it keeps no more than it may.
 func (k *keeper) byBytes(ctx context.Context, streams []index.Stream, most int64) error {
@@ -290,7 +296,8 @@ func (k *keeper) deleteOldest(ctx context.Context, streams []index.Stream, bytes
 			if err != nil {
 				return err
 			}
-			if kept {
+			// Where room has to be made, nothing is waited for.
+			if kept || gone == nil && k.waits(f) {
 				continue
 			}
 			victims = append(victims, index.Victim{File: *f, Path: pathOf(s, f)})

@@ -103,6 +103,44 @@ func TestACameraKeepsNoMoreThanItMay(t *testing.T) {
 	r.verified()
 }
 
+func TestWhatWaitsForItsCopyIsKeptAndLeavesNoGapOnceItHasOne(t *testing.T) {
+	for name, record := range map[string]camera.RecordSpec{
+		"by age":   {Mode: camera.RecordContinuous, MaxAge: 3*time.Minute + time.Second},
+		"by bytes": {Mode: camera.RecordContinuous, MaxBytes: 2_000_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, t.TempDir(), record, func(o *Options) { o.KeepUntilCopied = true })
+			x := r.recorder.Index()
+			if err := x.Copying(t.Context(), true); err != nil {
+				t.Fatal(err)
+			}
+			r.minutes(6)
+			before := r.files()
+			r.pass()
+			if after := r.files(); len(after) != len(before) {
+				t.Fatalf("%d files of %d are left without a copy", len(after), len(before))
+			}
+			first := before[0]
+			o := &index.Object{Stream: first.Stream, Name: "o", From: first.Start, To: first.End(), Bytes: first.Bytes, Parts: []index.Part{{Number: first.Number}}}
+			if _, err := x.Intend(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+			if err := x.Copied(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+			r.pass()
+			after := r.files()
+			if len(after) != len(before) || after[0].Places != index.SecondHome || after[1].Places != index.Here {
+				t.Errorf("places %b and %b of %d files", after[0].Places, after[1].Places, len(after))
+			}
+			if gaps := cause(r.gaps(), index.CauseDeleted); len(gaps) != 0 {
+				t.Errorf("gaps %+v", gaps)
+			}
+			r.verified()
+		})
+	}
+}
+
 func TestAFullDiskLosesTheOldestAndRecordingGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	r := newRig(t, dir, continuous, func(o *Options) {

@@ -54,6 +54,9 @@ type File struct {
 	Fragments []layout.Fragment // of some queries only
 }
 
+// Copied reports whether the file has a copy in the second home, or had one.
+func (f *File) Copied() bool { return f.Places&(SecondHome|Evicted) != 0 }
+
 // End is when the last picture ends.
 func (f *File) End() time.Time { return f.Start.Add(f.Span) }
 

@@ -71,19 +71,27 @@ func (x *Index) usageOf(ctx context.Context, streamID int64) (Usage, error) {
 // Oldest returns the finished files of a stream that were recorded first, at most
 // limit from a number on, without fragments: those that lie in one of places.
 func (x *Index) Oldest(ctx context.Context, streamID, fromNumber int64, places Places, limit int) ([]File, error) {
-	rows, err := x.db.Reader().QueryContext(ctx, selectFilesOnly+`
-		WHERE f.stream = ? AND f.state = 1 AND f.number >= ? AND f.places & ? <> 0 ORDER BY f.number LIMIT ?`,
-		streamID, fromNumber, places, limit)
+	// Of Here, a year of what lies in the second home alone is stepped over.
+	where := selectFilesOnly + " WHERE f.places & ? <> 0"
+	arguments := []any{places}
+	if places == Here {
+		where, arguments = selectFilesHere, nil
+	}
+	rows, err := x.db.Reader().QueryContext(ctx, where+" AND f.stream = ? AND f.state = 1 AND f.number >= ? ORDER BY f.number LIMIT ?",
+		append(arguments, streamID, fromNumber, limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("read the oldest files: %w", sqlite.Explain(err))
 	}
 	return scanFiles(rows, nil)
 }
 
-const selectFilesOnly = `
+const (
+	selectColumnsOnly = `
 	SELECT f.stream, f.number, f.state, f.places, f.thinned, f.start, f.span, f.duration, f.init, f.header, f.bytes, f.run, f.epoch,
-		f.sequence, f.discontinuity, m.codecs, m.width, m.height, m.fps, f.frames, f.other_frames, x''
-	FROM files f JOIN formats m ON m.id = f.format`
+		f.sequence, f.discontinuity, m.codecs, m.width, m.height, m.fps, f.frames, f.other_frames, x'' `
+	selectFilesOnly = selectColumnsOnly + "FROM files f JOIN formats m ON m.id = f.format"
+	selectFilesHere = selectColumnsOnly + "FROM files f INDEXED BY files_here JOIN formats m ON m.id = f.format WHERE f.places & 1 <> 0"
+)
 
 // A Victim is a file that is to be deleted, and its path below the archive's
 // directory, with slashes.

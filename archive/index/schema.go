@@ -112,5 +112,8 @@ func migrations() []string {
 			PRIMARY KEY (stream, number)
 		) STRICT, WITHOUT ROWID;
 		CREATE INDEX copies_by_object ON copies (object);`,
+		`
+		-- What can be deleted here, among all that lies in the second home alone.
+		CREATE INDEX files_here ON files (stream, number) WHERE places & 1 <> 0;`,
 	}
 }

@@ -34,8 +34,8 @@ func openArchive(ctx context.Context, c *config.Config, events *event.Log, want 
 	}
 	recorder, err := archive.Open(ctx, archive.Options{
 		Dir: dir, WriteBuffer: c.Archive.WriteBuffer, SyncInterval: c.Archive.SyncInterval, RingSpan: c.Ring.MaxDuration,
-		MinFree: floor,
-		Log:     logger, Now: time.Now, Event: events.Publish, Want: want,
+		MinFree: floor, KeepUntilCopied: c.Archive.SecondHome.Bucket != "" && c.Archive.SecondHome.KeepUntilCopied,
+		Log: logger, Now: time.Now, Event: events.Publish, Want: want,
 	})
 	switch {
 	case err == nil:
