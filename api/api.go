@@ -49,23 +49,23 @@ type Check struct {
 
 // Options is all that the API needs of others.
 type Options struct {
-	Cameras   Cameras
-	Prober    Prober
-	Events    *event.Log // read, and told of cameras added, updated and removed
-	Shares    Shares
-	Viewers   func(camera string) int  // who watches now
-	Recording func(camera string) bool // now; nil: nothing is recorded
-	Pictures  Pictures
-	Players   Players
-	Gate      Gate         // of Media; nil lets everybody in
-	Checks    []Check      // for /readyz
-	Media     http.Handler // all below /hls/; it sets CORS and caching itself
-	Archive   Archive      // nil: nothing is recorded
-	Recorded  http.Handler // all below /archive/, as Media; nil: there is nothing
-	Web       http.Handler // the web app: every path that is nobody else's
-	Metrics   http.Handler // /metrics
-	Stills    Stills       // nil: there are none
-	Tap       http.Handler // frames for AI workers by WebSocket; nil: there is none
+	Cameras  Cameras
+	Prober   Prober
+	Events   *event.Log // read, and told of cameras added, updated and removed
+	Shares   Shares
+	Viewers  func(camera string) int // who watches now
+	Pictures Pictures
+	Players  Players
+	Gate     Gate         // of Media; nil lets everybody in
+	Checks   []Check      // for /readyz
+	Media    http.Handler // all below /hls/; it sets CORS and caching itself
+	Archive  Archive      // nil: nothing is recorded
+	Recorder Recorder     // nil: as Archive
+	Recorded http.Handler // all below /archive/, as Media; nil: there is nothing
+	Web      http.Handler // the web app: every path that is nobody else's
+	Metrics  http.Handler // /metrics
+	Stills   Stills       // nil: there are none
+	Tap      http.Handler // frames for AI workers by WebSocket; nil: there is none
 
 	Detections Detections // nil: there are none, for their store could not be opened
 

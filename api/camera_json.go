@@ -178,7 +178,7 @@ func (rs *routes) cameraOf(v camera.View) Camera {
 			TLS: TLS{Verify: string(s.TLS.Verify), Fingerprint: s.TLS.Fingerprint}}
 	}
 	c.Status.Viewers = rs.options.Viewers(spec.ID)
-	c.Status.Recording = rs.options.Recording != nil && rs.options.Recording(spec.ID)
+	c.Status.Recording = rs.options.Recorder != nil && rs.options.Recorder.Recording(spec.ID)
 	return c
 }
 

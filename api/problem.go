@@ -46,6 +46,7 @@ var (
 	problemShareExpired      = kind{"/problems/share-expired", http.StatusGone, "This link has expired"}
 	problemShareFull         = kind{"/problems/share-full", http.StatusTooManyRequests, "Too many watch by this link"}
 	problemNoArchive         = kind{"/problems/archive-off", http.StatusNotFound, "Nothing is recorded here"}
+	problemNotRecorded       = kind{"/problems/not-recorded", http.StatusConflict, "Nothing of this camera is recorded"}
 	problemNoBookmark        = kind{"/problems/bookmark-not-found", http.StatusNotFound, "There is no such bookmark"}
 	problemBookmarks         = kind{"/problems/too-many-bookmarks", http.StatusConflict, "There are too many bookmarks"}
 	problemNoRoom            = kind{"/problems/no-room", http.StatusServiceUnavailable, "There is no room for another viewer"}

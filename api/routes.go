@@ -58,6 +58,7 @@ func newRoutes(options Options) (http.Handler, error) {
 	rs.registerShares(api)
 	rs.registerPlayback(api)
 	rs.registerRecordings(api)
+	rs.registerRecorder(api)
 	rs.registerBookmarks(api)
 	rs.registerHealth(api)
 	router.Get("/metrics", options.Metrics.ServeHTTP)

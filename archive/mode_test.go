@@ -7,6 +7,7 @@ import (
 
 	"github.com/drover-video/drover/archive/index"
 	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/footage"
 )
 
 func TestAScheduleSwitchesRecording(t *testing.T) {
@@ -74,10 +75,10 @@ func TestAnEventIsRecordedWithWhatWasBeforeIt(t *testing.T) {
 func TestATriggerSaysWhatIsWrongWithIt(t *testing.T) {
 	r := newRig(t, t.TempDir(), camera.RecordSpec{Mode: camera.RecordOff}, nil)
 	now := r.clock()
-	if err := r.recorder.Trigger("door", now, now, ""); !errors.Is(err, ErrNotRecorded) {
+	if err := r.recorder.Trigger("door", now, now, ""); !errors.Is(err, footage.ErrNotRecorded) {
 		t.Errorf("of a camera that is off: %v", err)
 	}
-	if err := r.recorder.Trigger("nobody", now, now, ""); !errors.Is(err, ErrNotRecorded) {
+	if err := r.recorder.Trigger("nobody", now, now, ""); !errors.Is(err, footage.ErrNotRecorded) {
 		t.Errorf("of a camera that is not: %v", err)
 	}
 	r.spec(continuous)
@@ -85,7 +86,7 @@ func TestATriggerSaysWhatIsWrongWithIt(t *testing.T) {
 		"reversed": {now, now.Add(-time.Second)}, "long ago": {now.Add(-2 * time.Hour), now}, "in the future": {now.Add(time.Hour), now.Add(time.Hour)},
 		"endless": {now, now.Add(1000 * time.Hour)},
 	} {
-		if err := r.recorder.Trigger("door", times[0], times[1], ""); !errors.Is(err, ErrBadTrigger) {
+		if err := r.recorder.Trigger("door", times[0], times[1], ""); !errors.Is(err, footage.ErrBadEvent) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -33,6 +33,7 @@ type Recorder struct {
 	ledgers  map[sourceKey]*ledger
 	// By camera, in the order in which they were told.
 	happenings map[string][]*happening
+	awake      map[string]time.Time // until when events that others keep are recorded
 	closed     bool
 	hangs      bool           // the disk hung when Run ended
 	running    sync.WaitGroup // of sources
@@ -52,7 +53,7 @@ func Open(ctx context.Context, o Options) (*Recorder, error) {
 	}
 	r := &Recorder{
 		options: o, index: x, run: o.Now().UnixMilli(),
-		policies: map[string]*policy{}, sources: map[sourceKey]*source{}, ledgers: map[sourceKey]*ledger{}, happenings: map[string][]*happening{},
+		policies: map[string]*policy{}, sources: map[sourceKey]*source{}, ledgers: map[sourceKey]*ledger{}, happenings: map[string][]*happening{}, awake: map[string]time.Time{},
 	}
 	r.keeper, r.watch.r = newKeeper(r), r
 	space, err := o.FS.Space()
@@ -166,6 +167,7 @@ func (r *Recorder) Removed(id string) {
 	defer r.mu.Unlock()
 	delete(r.policies, id)
 	delete(r.happenings, id)
+	delete(r.awake, id)
 	for key, l := range r.ledgers {
 		if key.camera == id {
 			l.absent(index.CauseRequest, "the camera was removed", r.options.Now())

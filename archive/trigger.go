@@ -2,17 +2,11 @@ package archive
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/drover-video/drover/archive/index"
 	"github.com/drover-video/drover/core/camera"
-)
-
-// What is wrong with a trigger.
-var (
-	ErrNotRecorded = errors.New("nothing of this camera is recorded: set its record.mode")
-	ErrBadTrigger  = errors.New("an event lasts at most a day, ends after it began, and began at most an hour ago")
+	"github.com/drover-video/drover/core/footage"
 )
 
 const (
@@ -40,9 +34,9 @@ func (r *Recorder) Trigger(id string, at, until time.Time, reason string) error 
 	p := r.policies[id]
 	switch {
 	case p == nil, p.record.Mode == camera.RecordOff:
-		return ErrNotRecorded
+		return footage.ErrNotRecorded
 	case until.Before(at), until.Sub(at) > maxEvent, now.Sub(at) > oldest, at.Sub(now) > time.Minute:
-		return ErrBadTrigger
+		return footage.ErrBadEvent
 	}
 	if len(reason) > maxReason {
 		reason = reason[:maxReason]
@@ -67,7 +61,7 @@ func (r *Recorder) Trigger(id string, at, until time.Time, reason string) error 
 
 // until returns when the newest event of a camera is over. The caller holds mu.
 func (r *Recorder) until(id string) time.Time {
-	var until time.Time
+	until := r.awake[id]
 	for _, h := range r.happenings[id] {
 		if h.to.After(until) {
 			until = h.to

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/drover-video/drover/api"
 	"github.com/drover-video/drover/archive"
 	"github.com/drover-video/drover/core/config"
 	"github.com/drover-video/drover/core/event"
+	"github.com/drover-video/drover/core/metrics"
 	"github.com/drover-video/drover/core/sqlite"
 )
 
@@ -47,4 +49,34 @@ func openArchive(ctx context.Context, c *config.Config, events *event.Log, want 
 		"hint", "see to the disk; where the index is damaged, stop Drover and run drover archive repair")
 	events.Publish(event.Event{Kind: event.KindArchiveDisk, Reason: "nothing is recorded, for the archive cannot be opened: " + err.Error()})
 	return nil, nil
+}
+
+// archiveMetrics is how recording is doing, as it is shown.
+func archiveMetrics(recorder *archive.Recorder) *metrics.Archive {
+	if recorder == nil {
+		return nil
+	}
+	stats := recorder.Stats()
+	written, space := stats.Disk, stats.Space
+	a := &metrics.Archive{
+		WrittenBytes: written.Bytes, Fragments: written.Fragments, Dropped: map[string]uint64{}, QueuedBytes: written.Queued, OpenFiles: written.OpenFiles,
+		Writes: metrics.Latency(written.Writes), Syncs: metrics.Latency(written.Syncs),
+		TotalBytes: space.Total, FreeBytes: space.Free, FloorBytes: space.Floor, HoursLeft: space.HoursLeft,
+		InTrouble: written.Health.Cause != "", ClockDoubted: space.DoubtsClock,
+	}
+	for cause, n := range written.Drops {
+		a.Dropped[string(cause)] = n
+	}
+	for _, s := range stats.Sources {
+		a.Sources = append(a.Sources, metrics.RecordedSource(s))
+	}
+	return a
+}
+
+// apiRecorder is the recorder as the API sees it: nothing, where there is none.
+func apiRecorder(recorder *archive.Recorder) api.Recorder {
+	if recorder == nil {
+		return nil
+	}
+	return recorder
 }

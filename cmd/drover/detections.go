@@ -155,4 +155,4 @@ func (a eventArchive) Unmark(ctx context.Context, e detection.Event) error {
 }
 
 // Record implements intake.Archive.
-func (a eventArchive) Record(detection.Event) {}
+func (a eventArchive) Record(e detection.Event) { a.recorder.RecordUntil(e.Camera, e.End) }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/drover-video/drover/ai/ws"
 	"github.com/drover-video/drover/api"
+	"github.com/drover-video/drover/archive"
 	"github.com/drover-video/drover/core/admission"
 	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/cmcd"
@@ -162,7 +163,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	defer playback.close()
 	handler, err := api.New(api.Options{
 		Detections: seen.api(), Stills: tap, Tap: ws.New(tap.hub, logger),
-		Archive: playback.catalog, Recorded: playback.handler,
+		Recorder: apiRecorder(recorder), Archive: playback.catalog, Recorded: playback.handler,
 		Cameras: registry, Events: events, Shares: shares, Viewers: func(id string) int { return hub.Viewers(id) + playback.viewers(id) }, Pictures: registry,
 		Prober:  prober{cameraOptions(c, pool, logger)},
 		Checks:  []api.Check{{Name: "store", Run: db.Ready}},
@@ -171,7 +172,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 		Players: players,
 		Web:     web.Handler(),
 		Metrics: metrics.Handler(version, func() metrics.Snapshot {
-			return snapshot(registry, hub, pool, players, gate, counters, files, tap, seen, copies)
+			return snapshot(registry, hub, pool, players, gate, counters, files, tap, seen, copies, recorder)
 		}),
 		Version: version, Log: logger, WriteTimeout: c.HTTP.WriteTimeout,
 		CheckHosts: c.Auth.Mode == "", AllowedHosts: c.HTTP.AllowedHosts,
@@ -239,7 +240,7 @@ func (l lookup) Await(id string) (*hls.Place, bool) {
 }
 
 // snapshot gathers what is counted, for metrics.
-func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, players *cmcd.Ledger, gate *admission.Gate, counters *api.ConnectionCounters, files *memfile.Budget, tap *tap, seen *detections, copies *secondHome) metrics.Snapshot {
+func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, players *cmcd.Ledger, gate *admission.Gate, counters *api.ConnectionCounters, files *memfile.Budget, tap *tap, seen *detections, copies *secondHome, recorder *archive.Recorder) metrics.Snapshot {
 	stats := pool.Stats()
 	s := metrics.Snapshot{PoolUsedBytes: stats.UsedBytes, PoolIdleBytes: stats.IdleBytes}
 	s.Serving.MemoryFiles, s.Serving.MemoryFileBytes = files.Used()
@@ -247,6 +248,7 @@ func snapshot(registry *camera.Registry, hub *hls.Hub, pool *media.Pool, players
 	s.Tap = tap.metrics()
 	s.SecondHome = copies.metrics()
 	s.Detections = seen.metrics()
+	s.Archive = archiveMetrics(recorder)
 	s.Refused = map[string]uint64{"connections": counters.All.Load(), "address_connections": counters.Address.Load()}
 	for reason, n := range gate.Refused() {
 		s.Refused[string(reason)] = n

@@ -65,4 +65,20 @@ type Deleted struct {
 var (
 	ErrNotFound = errors.New("there is no such thing")
 	ErrTooMany  = errors.New("there are too many")
+
+	ErrNotRecorded = errors.New("nothing of this camera is recorded: set its record.mode")
+	ErrBadEvent    = errors.New("an event lasts at most a day, ends after it began, and began at most an hour ago")
 )
+
+// Health is how the archive's disk is doing.
+type Health struct {
+	Total, Free  int64   // bytes
+	Floor        int64   // bytes that are kept free
+	Rate         float64 // bytes written per second of late
+	HoursLeft    float64 // until the oldest has to go, at that rate; -1 while nothing is written
+	Queued       int64   // bytes that wait to be written
+	Trouble      string  // the cause of the gaps that the disk leaves; "" while it leaves none
+	Detail       string  // for people
+	Since        time.Time
+	ClockDoubted bool // nothing is deleted by age: the clock jumped
+}

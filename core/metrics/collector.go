@@ -20,6 +20,7 @@ type collector struct {
 	refused                                                    *prometheus.Desc
 	held, segments, restarts, live, parts                      *prometheus.Desc
 	players                                                    *playerCollector
+	archive                                                    *archiveCollector
 }
 
 func newCollector(version string, snapshot func() Snapshot) *collector {
@@ -54,6 +55,7 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 		live:       describe("hls_low_latency", "Whether low latency is made of a source now: somebody asks for it.", "camera", "source"),
 		parts:      describe("hls_parts_total", "Parts made of a source for low latency.", "camera", "source"),
 		players:    newPlayerCollector(describe),
+		archive:    newArchiveCollector(describe),
 		refused:    describe("refused_total", "Connections, and requests of viewers, that were too many, by the limit they met.", "reason"),
 		pool:       describe("frame_pool_bytes", "Memory for frames: in use, or kept for the next.", "use"),
 	}
@@ -71,6 +73,7 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 		out <- d
 	}
 	c.players.describe(out)
+	c.archive.describe(out)
 }
 
 // Collect implements prometheus.Collector.
@@ -83,6 +86,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	c.tap.collect(out, snapshot.Tap)
 	c.home.collect(out, snapshot.SecondHome)
 	c.seen.collect(out, snapshot.Detections)
+	c.archive.collect(out, snapshot.Archive)
 	gauge(c.build, 1)
 	gauge(c.pool, float64(snapshot.PoolUsedBytes), "used")
 	gauge(c.pool, float64(snapshot.PoolIdleBytes), "idle")

@@ -23,6 +23,7 @@ type Snapshot struct {
 	Tap           Tap
 	SecondHome    *SecondHome // nil: there is none
 	Detections    Detections
+	Archive       *Archive // nil: there is none
 
 	Refused map[string]uint64 // connections and viewers that were too many, by the limit
 }
