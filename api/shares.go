@@ -202,7 +202,7 @@ func (rs *routes) checkShare(_ context.Context, in *checkRequest) (*checkAnswer,
 	path, _, _ := strings.Cut(in.URI, "?")
 	s, ok := parseShared(path)
 	if !ok {
-		return nil, problem(problemShareInvalid, "X-Original-URI must be a path below /s/{token}/hls/ or /s/{token}/watch/")
+		return nil, problem(problemShareInvalid, "X-Original-URI must be a path below /s/{token}/hls/, /s/{token}/archive/ or /s/{token}/watch/")
 	}
 	claims, refusal := s.open(rs.options.Shares)
 	if refusal != nil {

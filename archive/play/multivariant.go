@@ -34,12 +34,9 @@ func (p *reply) multivariant(stream index.Stream, q *query) *problem {
 			c.from = q.from
 		}
 	}
-	s := p.shelf.slot(slotKey{stream.ID, nameMultivariant, micros(q.from), micros(q.to)})
-	if err := s.enter(p.r.Context()); err != nil {
-		return broken() // nobody reads it
-	}
-	d, problem := p.closed(s, c, func(_ *closed, r *recorded) *document { return multivariant(q, r) })
-	s.leave()
+	d, problem := p.at(slotKey{stream.ID, nameMultivariant, micros(q.from), micros(q.to)}, func(s *slot) (*document, *problem) {
+		return p.closed(s, c, func(_ *closed, r *recorded) *document { return multivariant(q, r) })
+	})
 	if problem != nil {
 		return problem
 	}

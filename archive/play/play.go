@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -39,6 +40,7 @@ type Handler struct {
 	flat    flattener
 
 	audience audience
+	renders  chan struct{} // of those who render now
 
 	requests, sent, rendered atomic.Uint64
 }
@@ -61,7 +63,7 @@ func New(o Options) (*Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the archive's directory: %w", err)
 	}
-	return &Handler{options: o, root: root, headers: newHeaders()}, nil
+	return &Handler{options: o, root: root, headers: newHeaders(), renders: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}, nil
 }
 
 // Close gives the archive's directory up.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/drover-video/drover/archive/index"
+	"github.com/drover-video/drover/core/negotiate"
 )
 
 // freshFor is how long a closed range of which nothing more is written is not looked
@@ -16,20 +17,14 @@ func (p *reply) playlist(stream index.Stream, pictures bool, q *query) *problem 
 	if pictures {
 		kind = namePictures
 	}
-	s := p.shelf.slot(slotKey{stream.ID, kind, micros(q.from), micros(q.to)})
-	if err := s.enter(p.r.Context()); err != nil {
-		return broken() // nobody reads it
-	}
-	var d *document
-	var problem *problem
-	if q.to.IsZero() {
-		d, problem = p.growing(s, stream, pictures, q)
-	} else {
-		d, problem = p.closed(s, &closed{
+	d, problem := p.at(slotKey{stream.ID, kind, micros(q.from), micros(q.to)}, func(s *slot) (*document, *problem) {
+		if q.to.IsZero() {
+			return p.growing(s, stream, pictures, q)
+		}
+		return p.closed(s, &closed{
 			style: style{stream: stream, pictures: pictures, from: q.from, to: q.to, oneMap: true}, now: p.options.Now(),
 		}, (*closed).document)
-	}
-	s.leave()
+	})
 	if problem != nil {
 		return problem
 	}
@@ -38,6 +33,35 @@ func (p *reply) playlist(stream index.Stream, pictures bool, q *query) *problem 
 	return nil
 }
 
+// at looks at a slot when it is its turn.
+func (p *reply) at(key slotKey, look func(*slot) (*document, *problem)) (*document, *problem) {
+	s := p.shelf.slot(key)
+	if err := s.enter(p.r.Context()); err != nil {
+		return nil, broken() // nobody reads it
+	}
+	defer s.leave()
+	return look(s)
+}
+
+// begin waits for a place among those who render, which are few: who asks for a day
+// again and again, each time another, must not cost those who watch the live picture.
+// It is false where the client has gone.
+func (p *reply) begin() bool {
+	select {
+	case p.renders <- struct{}{}:
+		return true
+	default: // only who has to wait is watched for leaving
+	}
+	select {
+	case p.renders <- struct{}{}:
+		return true
+	case <-p.r.Context().Done():
+		return false
+	}
+}
+
+func (p *reply) end() { <-p.renders }
+
 // closed returns what a slot holds of a closed range, and makes it anew if it may have
 // become another.
 func (p *reply) closed(s *slot, c *closed, write func(*closed, *recorded) *document) (*document, *problem) {
@@ -45,6 +69,10 @@ func (p *reply) closed(s *slot, c *closed, write func(*closed, *recorded) *docum
 	if s.document != nil && (s.version == version || s.settled && c.now.Sub(s.made) < freshFor) && s.made.Add(time.Minute).After(c.now) {
 		return s.document, nil
 	}
+	if !p.begin() {
+		return nil, broken() // nobody reads it
+	}
+	defer p.end()
 	r, problem, err := c.read(p.ctx(), p.options.Index)
 	if err != nil {
 		problem = p.failed(p.r.Context(), c.stream.Camera, err)
@@ -59,6 +87,9 @@ func (p *reply) closed(s *slot, c *closed, write func(*closed, *recorded) *docum
 		d = s.document // it may have its gzip form already
 	} else {
 		p.rendered.Add(1)
+		if negotiate.AcceptsGzip(p.get("Accept-Encoding")) {
+			d.gzipped() // it is most of the work
+		}
 	}
 	s.document, s.version, s.made, s.settled = d, version, c.now, r.settled
 	p.shelf.weigh(s, int64(len(d.text().data))*5/4+1024)
@@ -75,6 +106,13 @@ func (p *reply) growing(s *slot, stream index.Stream, pictures bool, q *query) (
 	if s.tape == nil {
 		s.tape = newTape(style{stream: stream, pictures: pictures, from: q.from, flat: &p.flat}, p.options.TimeShift)
 	}
+	if s.tape.current(p.options.Index) {
+		return s.tape.document(q.skip), nil
+	}
+	if !p.begin() {
+		return nil, broken() // nobody reads it
+	}
+	defer p.end()
 	changed, problem, err := s.tape.refresh(p.ctx(), p.options.Index, now)
 	if err != nil {
 		problem = p.failed(p.r.Context(), stream.Camera, err)
@@ -88,8 +126,5 @@ func (p *reply) growing(s *slot, stream index.Stream, pictures bool, q *query) (
 		p.rendered.Add(1)
 		p.shelf.weigh(s, s.tape.bytes())
 	}
-	if q.skip && s.tape.delta != nil {
-		return s.tape.delta, nil
-	}
-	return s.tape.full, nil
+	return s.tape.document(q.skip), nil
 }

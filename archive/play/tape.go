@@ -34,12 +34,20 @@ func newTape(s style, shift time.Duration) *tape {
 	return t
 }
 
+// current reports whether nothing of the stream has changed since it was read.
+func (t *tape) current(x *index.Index) bool { return t.ready && t.version == x.Version(t.stream.ID) }
+
+// document returns the newest version: a delta update, if that will do and there is one.
+func (t *tape) document(skip bool) *document {
+	if skip && t.delta != nil {
+		return t.delta
+	}
+	return t.full
+}
+
 // refresh brings the tape up to date, and reports whether it has become another.
 func (t *tape) refresh(ctx context.Context, x *index.Index, now time.Time) (changed bool, problem *problem, err error) {
 	version := x.Version(t.stream.ID)
-	if t.ready && t.version == version {
-		return false, nil, nil
-	}
 	shape := x.Shape(t.stream.ID)
 	if t.ready && t.shape == shape {
 		err = t.grow(ctx, x)
