@@ -212,6 +212,34 @@ func TestWhatIsRecordedOverAReconnectIsPlayedAsOne(t *testing.T) {
 	if r := s.recordings("door"); len(r.Bookmarks) != 1 || len(r.Spans) == 0 {
 		t.Errorf("the timeline: %+v", r)
 	}
+	// What a bookmark keeps is not deleted, and what is deleted is gone and told.
+	if n := s.deleteRecordings("door", query); n != 0 {
+		t.Errorf("%d files were deleted that a bookmark keeps", n)
+	}
+	if a, err := s.do(http.MethodDelete, "/api/v1/cameras/door/bookmarks/1", nil, ""); err != nil || a.status != http.StatusNoContent {
+		t.Errorf("removing the bookmark: %d, %v", a.status, err)
+	}
+	if n := s.deleteRecordings("door", query); n == 0 {
+		t.Error("nothing was deleted")
+	}
+	causes := map[string]bool{}
+	for _, g := range s.recordings("door").Gaps {
+		causes[g.Cause] = true
+	}
+	if !causes["by_request"] || !causes["process_down"] && !causes["network"] {
+		t.Errorf("causes of gaps: %v", causes)
+	}
+}
+
+// deleteRecordings deletes and returns how many files that took.
+func (s *server) deleteRecordings(camera, query string) int {
+	s.t.Helper()
+	a, err := s.do(http.MethodDelete, "/api/v1/cameras/"+camera+"/recordings"+query, nil, "")
+	var deleted struct{ Files int }
+	if err != nil || a.status != http.StatusOK || json.Unmarshal(a.body, &deleted) != nil {
+		s.t.Fatalf("deleting recordings: %d %s, %v", a.status, a.body, err)
+	}
+	return deleted.Files
 }
 
 // A recordingsView is what the API says of recordings, as far as these tests look.
