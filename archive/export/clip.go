@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"sort"
 	"strconv"
 	"time"
@@ -45,13 +44,13 @@ type Clip struct {
 
 	head   []byte
 	pieces []piece
-	files  []string
-	root   *os.Root
+	files  []recorded
+	places *places
 	done   func()
 }
 
-func (p *plan) clip(root *os.Root) *Clip {
-	c := &Clip{From: p.from, To: p.to, Gaps: p.gaps, root: root, pieces: p.pieces, files: p.files}
+func (p *plan) clip(places *places) *Clip {
+	c := &Clip{From: p.from, To: p.to, Gaps: p.gaps, places: places, pieces: p.pieces, files: p.files}
 	if c.To.After(p.request.To) {
 		c.To = p.request.To
 	}
@@ -62,8 +61,8 @@ func (p *plan) clip(root *os.Root) *Clip {
 	c.Size = int64(len(c.head)) + p.media
 	sum := sha256.New()
 	sum.Write(c.head)
-	for _, name := range p.files {
-		io.WriteString(sum, name) //nolint:errcheck // A hash takes everything.
+	for _, f := range p.files {
+		io.WriteString(sum, f.path) //nolint:errcheck // A hash takes everything.
 	}
 	c.ETag = `"` + hex.EncodeToString(sum.Sum(nil)[:12]) + `"`
 	const compact = "20060102T150405Z"
@@ -111,7 +110,7 @@ type reader struct {
 	ctx  context.Context
 	clip *Clip
 	at   int64
-	file *os.File
+	file source
 	open int // which of the clip's files
 }
 
@@ -171,7 +170,7 @@ func (r *reader) use(file int) error {
 		return nil
 	}
 	r.close()
-	opened, err := r.clip.root.Open(r.clip.files[file])
+	opened, err := r.clip.places.open(r.ctx, r.clip.files[file])
 	if err != nil {
 		return err
 	}

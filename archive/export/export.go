@@ -41,24 +41,25 @@ type Request struct {
 
 // Exporter makes clips. Its methods may be called by all.
 type Exporter struct {
-	index *index.Index
-	root  *os.Root // the archive's directory: nothing outside of it can be opened
-	slots chan struct{}
+	index  *index.Index
+	places places
+	slots  chan struct{}
 }
 
-// New returns an exporter of the archive in a directory, that makes so many clips at
-// once at most. It must be closed.
-func New(x *index.Index, dir string, atOnce int) (*Exporter, error) {
+// New returns an exporter of the archive in a directory, and of what left it for a
+// second home, unless away is nil. It makes so many clips at once at most. It must be
+// closed.
+func New(x *index.Index, dir string, atOnce int, away SecondHome) (*Exporter, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the archive: %w", err)
 	}
-	return &Exporter{index: x, root: root, slots: make(chan struct{}, max(1, atOnce))}, nil
+	return &Exporter{index: x, places: places{root, away}, slots: make(chan struct{}, max(1, atOnce))}, nil
 }
 
 // Close lets go of the directory. Clips that are being sent go on until they need a
 // file.
-func (e *Exporter) Close() error { return e.root.Close() }
+func (e *Exporter) Close() error { return e.places.root.Close() }
 
 // Clip plans a clip: it reads the headers of what was recorded, and not the media.
 // The clip must be closed; until then what it is made of is not deleted, and it

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/drover-video/drover/archive/index"
@@ -21,7 +20,7 @@ type plan struct {
 	tracks  map[bool]*track // by whether it is video
 	pieces  []piece
 	media   int64 // bytes so far
-	files   []string
+	files   []recorded
 
 	begun      bool
 	from, to   time.Time // as it came out
@@ -57,24 +56,25 @@ func (e *Exporter) plan(ctx context.Context, stream index.Stream, r Request) (*C
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := p.addFile(e.root, &files[i]); err != nil {
+		if err := p.addFile(ctx, &e.places, &files[i]); err != nil {
 			return nil, fmt.Errorf("file %d of %s: %w", files[i].Number, stream.Camera, err)
 		}
 	}
 	if len(p.pieces) == 0 {
 		return nil, ErrNothing
 	}
-	return p.clip(e.root), nil
+	return p.clip(&e.places), nil
 }
 
 // addFile adds the part of a file that is asked for.
-func (p *plan) addFile(root *os.Root, f *index.File) error {
+func (p *plan) addFile(ctx context.Context, places *places, f *index.File) error {
 	first, end := p.wanted(f)
 	if first == end {
 		return nil
 	}
 	path := string(layout.AppendPath(nil, layout.Name{Camera: p.stream.Camera, Source: p.stream.Source, Start: f.Start, Number: f.Number}))
-	file, err := root.Open(path)
+	recorded := recorded{path, f.Key(), f.Bytes}
+	file, err := places.open(ctx, recorded)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (p *plan) addFile(root *os.Root, f *index.File) error {
 	if err != nil {
 		return err
 	}
-	p.files = append(p.files, path)
+	p.files = append(p.files, recorded)
 	clock := layout.NewClock(f.Start)
 	for i := range f.Fragments[:end] {
 		at := clock.Next(&f.Fragments[i])

@@ -49,7 +49,7 @@ func newRig(t *testing.T) *rig {
 	if r.stream, err = r.index.Stream(t.Context(), "door", "main"); err != nil {
 		t.Fatal(err)
 	}
-	if r.export, err = export.New(r.index, r.dir, 2); err != nil {
+	if r.export, err = export.New(r.index, r.dir, 2, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.export.Close(); r.index.Close() })

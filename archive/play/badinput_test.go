@@ -133,7 +133,7 @@ func TestALongRangeHasLongerSegmentsAndATooLongOneIsRefused(t *testing.T) {
 func TestAClipIsHandedOverWithItsHeadersAndChecksum(t *testing.T) {
 	r := newRig(t)
 	r.Take(archivetest.LoadClip(t, "h264"), 1, 0).Record(2)
-	clips, err := export.New(r.Index, r.Dir, 1)
+	clips, err := export.New(r.Index, r.Dir, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

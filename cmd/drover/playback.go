@@ -29,13 +29,14 @@ func openPlayback(recorder *archive.Recorder, copies *secondHome, registry *came
 		return playback{viewers: func(string) int { return 0 }, close: func() {}}, nil
 	}
 	dir := archiveDir(c)
-	clips, err := export.New(recorder.Index(), dir, exportsAtOnce)
-	if err != nil {
-		return playback{}, fmt.Errorf("cannot read the archive in %s (archive.dir): %w", dir, err)
-	}
+	// A nil *home.Home would be no nil interface.
 	var away play.SecondHome
 	if copies != nil {
 		away = copies.home
+	}
+	clips, err := export.New(recorder.Index(), dir, exportsAtOnce, away)
+	if err != nil {
+		return playback{}, fmt.Errorf("cannot read the archive in %s (archive.dir): %w", dir, err)
 	}
 	handler, err := play.New(play.Options{
 		Index: recorder.Index(), Dir: dir, Known: registry.Known, TimeShift: c.Archive.TimeShift, Clips: clips, Away: away, Log: logger,
