@@ -20,8 +20,8 @@ func (s *segmenter) close(endDTS int64, goesOn bool) {
 		s.trimFollower(first, duration)
 	}
 	if s.open.segment == nil {
-		audio, change := s.sound.decide(s.coverage(duration), s.broken || s.layout == nil)
-		if !s.begin(audio, change) {
+		audio, _ := s.sound.decide(s.coverage(duration), s.broken || s.layout == nil)
+		if !s.begin(audio) {
 			return
 		}
 	} else {
@@ -35,17 +35,24 @@ func (s *segmenter) close(endDTS int64, goesOn bool) {
 }
 
 // begin makes the segment that the open frames become part of.
-func (s *segmenter) begin(audio, change bool) bool {
+func (s *segmenter) begin(audio bool) bool {
 	l, err := s.layoutOf(audio)
 	if err != nil {
 		s.log.Warn("codec parameters cannot be written", "source", s.source, "err", err)
 		s.abandon(DropParameters)
 		return false
 	}
-	seg := &segment{
-		held: s.held, files: s.config.Files, layout: l, wall: s.open.lead[0].Wall,
-		discontinuity: s.broken || change || s.layout != nil && l != s.layout,
+	seg := &segment{held: s.held, files: s.config.Files, layout: l, wall: s.open.lead[0].Wall, shift: s.shift}
+	// Where sound has a playlist of its own, that it comes or goes is no matter of
+	// the pictures'.
+	first := s.layout == nil
+	breaks := first || s.broken || s.turns || l.init.hash != s.layout.init.hash
+	seg.period, seg.tags = s.periods.join(s.source, breaks, first)
+	if seg.tsOnly = seg.tags == 0 && l != s.layout; seg.tsOnly {
+		s.tsMore++
+		s.periods.note(seg.period + s.tsMore)
 	}
+	seg.tsMore = s.tsMore
 	seg.refs.Store(1)
 	s.open.segment, s.open.sound = seg, audio
 	s.layout = l
@@ -58,7 +65,7 @@ func (s *segmenter) finish() {
 	seg, first := s.open.segment, s.open.lead[0]
 	seg.duration = first.Track.Duration(s.open.cutEnd - first.DTS)
 	s.held.Add(seg.object.size - s.open.bytes)
-	s.broken = false
+	s.broken, s.turns = false, false
 	s.reset()
 	s.emit(seg)
 }
@@ -72,10 +79,11 @@ func (s *segmenter) layoutOf(audio bool) (*layout, error) {
 	} else if audio {
 		sound = s.follower.stream
 	}
-	if l := s.layout; l != nil && l.video.same(video) && l.audio.same(sound) {
+	apart := s.apart()
+	if l := s.layout; l != nil && l.video.same(video) && l.audio.same(sound) && (l.muxed == !apart || !sound.present() || !video.present()) {
 		return l, nil
 	}
-	return newLayout(s.source, video, sound)
+	return newLayout(s.source, video, sound, apart)
 }
 
 // trimFollower drops sound that is beyond the end, where what follows does not

@@ -47,8 +47,8 @@ func (s *segmenter) cutLive(n int, endDTS int64) {
 		if elapsed < s.leastPart() || !s.soundIsClear(elapsed) {
 			return
 		}
-		audio, change := s.sound.foresee(s.heard(endDTS), s.broken || s.layout == nil)
-		if !s.begin(audio, change) {
+		audio, _ := s.sound.foresee(s.heard(endDTS), s.broken || s.layout == nil)
+		if !s.begin(audio) {
 			return
 		}
 	}
@@ -58,7 +58,7 @@ func (s *segmenter) cutLive(n int, endDTS int64) {
 // soundIsClear reports whether a segment's first part can be cut: behind a break
 // sound may be a little late, and could not join in later without another break.
 func (s *segmenter) soundIsClear(elapsed time.Duration) bool {
-	if !s.broken && s.layout != nil || s.lead.track.Kind == media.KindAudio || len(s.open.follow) > 0 {
+	if !s.broken && s.layout != nil || s.apart() || s.lead.track.Kind == media.KindAudio || len(s.open.follow) > 0 {
 		return true
 	}
 	switch {

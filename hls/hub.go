@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/drover-video/drover/core/media"
 	"github.com/drover-video/drover/core/ring"
 )
 
@@ -24,6 +25,7 @@ type Hub struct {
 	floors  map[muxerKey]uint64 // of sources whose numbers are ahead of the clock
 	lobby   lobby
 	runners sync.WaitGroup
+	pool    *media.Pool // of the sound that variants share
 }
 
 type muxerKey struct{ camera, source string }
@@ -42,7 +44,7 @@ func New(config Config) (*Hub, error) {
 	if config.Epochs == nil {
 		config.Epochs = &clockEpochs{now: config.Now}
 	}
-	h := &Hub{config: config, cameras: map[string]*Camera{}, runs: map[muxerKey]*muxerRun{}, floors: map[muxerKey]uint64{}}
+	h := &Hub{config: config, cameras: map[string]*Camera{}, runs: map[muxerKey]*muxerRun{}, floors: map[muxerKey]uint64{}, pool: media.NewPool()}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	return h, nil
 }
@@ -65,13 +67,26 @@ func (h *Hub) Attach(camera, source string, r *ring.Ring) error {
 	}
 	c := h.cameras[camera]
 	if c == nil {
-		c = newCamera(camera, h.config.deflate, func() { h.lobby.notify(camera) })
+		c = newCamera(camera, &h.config, func() { h.lobby.notify(camera) })
 		h.cameras[camera] = c
 	}
-	m := newMuxer(source, r, &h.config, c)
+	h.begin(c, newMuxer(source, r, &h.config, c))
+	if c.sources() == 2 {
+		mixer := newMixer(h.pool, &h.config, c.periods)
+		m := newMuxer(soundSource, mixer.ring, &h.config, c)
+		m.drops = &mixer.drops
+		c.mixer.Store(mixer)
+		h.begin(c, m)
+	}
+	h.lobby.notify(camera)
+	return nil
+}
+
+// begin runs a muxer. The caller holds mu.
+func (h *Hub) begin(c *Camera, m *Muxer) {
+	key := muxerKey{c.id, m.source}
 	muxers := append(append([]*Muxer(nil), *c.muxers.Load()...), m)
 	c.muxers.Store(&muxers)
-
 	ctx, cancel := context.WithCancel(h.ctx)
 	run := &muxerRun{cancel: cancel, done: make(chan struct{})}
 	h.runs[key] = run
@@ -89,8 +104,6 @@ func (h *Hub) Attach(camera, source string, r *ring.Ring) error {
 		}
 		h.noteFloor(key, next)
 	})
-	h.lobby.notify(camera)
-	return nil
 }
 
 // noteFloor remembers where a source's numbers ended, if the next run would not
@@ -122,12 +135,34 @@ func (h *Hub) Detach(camera, source string) {
 	run.cancel()
 	<-run.done
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	if h.runs[key] != run {
+		h.mu.Unlock()
 		return // another Detach has been here
 	}
-	delete(h.runs, key)
 	c := h.cameras[camera]
+	h.forget(c, source)
+	var sound *muxerRun
+	var mix *mixer
+	if c.sources() < 2 {
+		// What is left has its sound in its segments again.
+		sound, mix = h.runs[muxerKey{camera, soundSource}], c.mixer.Swap(nil)
+		h.forget(c, soundSource)
+	}
+	c.render()
+	if c.sources() == 0 {
+		delete(h.cameras, camera)
+	}
+	h.mu.Unlock()
+	if sound != nil {
+		sound.cancel()
+		<-sound.done
+		mix.close()
+	}
+}
+
+// forget takes a muxer out of its camera. The caller holds mu.
+func (h *Hub) forget(c *Camera, source string) {
+	delete(h.runs, muxerKey{c.id, source})
 	var left []*Muxer
 	for _, m := range *c.muxers.Load() {
 		if m.source != source {
@@ -135,10 +170,6 @@ func (h *Hub) Detach(camera, source string) {
 		}
 	}
 	c.muxers.Store(&left)
-	c.render()
-	if len(left) == 0 {
-		delete(h.cameras, camera)
-	}
 }
 
 // Close ends all muxers and returns when none runs any more.
@@ -149,6 +180,13 @@ func (h *Hub) Close() {
 	h.cancel()
 	h.lobby.close()
 	h.runners.Wait()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.cameras {
+		if mixer := c.mixer.Load(); mixer != nil {
+			mixer.close()
+		}
+	}
 }
 
 // Lookup implements Cameras: it knows the cameras that are attached.
@@ -182,6 +220,9 @@ func (h *Hub) Away(camera, source string) {
 	c, ok := h.find(camera)
 	if !ok {
 		return
+	}
+	if mix := c.mixer.Load(); mix != nil {
+		mix.lose(source)
 	}
 	if m := c.muxer(source); m != nil {
 		select {

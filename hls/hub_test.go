@@ -224,11 +224,11 @@ func TestLedgerAsksRarelyWhileTheClockRuns(t *testing.T) {
 	now := int64(rigEpoch)
 	asked := 0
 	store := epochFunc(func() int64 { asked++; return now })
-	l := &ledger{epochs: store, camera: "door", highest: now, discontinuity: reservedDiscontinuities}
+	l := &ledger{epochs: store, camera: "door", highest: now, periods: &periods{opened: true, reserved: reservedDiscontinuities}}
 	first := sequenceOf(now)
 	for i := range uint64(43200) { // a day of 2 s segments
 		now += 2000
-		l.used(t.Context(), first+i, 0)
+		l.used(t.Context(), first+i)
 		l.wait()
 		if i > 8 && first+i >= sequenceOf(l.highest) {
 			t.Fatalf("after %d segments a run that began now would begin below them", i)
@@ -250,21 +250,27 @@ func (f epochFunc) ReserveDiscontinuities(context.Context, string, int64) (int64
 func TestLedgerReservesDiscontinuitiesBeforeTheyAreUsed(t *testing.T) {
 	now := int64(rigEpoch)
 	store := &clockEpochs{now: func() time.Time { return time.UnixMilli(now) }}
-	reserve := func() int64 {
-		first, err := store.ReserveDiscontinuities(t.Context(), "door", reservedDiscontinuities)
-		if err != nil {
+	config := &Config{Epochs: store, Now: func() time.Time { return time.UnixMilli(now) }}
+	run := func() (first, last uint64) {
+		p := newPeriods("door", config)
+		if err := p.open(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return first
+		l := &ledger{epochs: store, camera: "door", highest: now, periods: p}
+		first, _ = p.join("main", true, true)
+		last = first
+		for range 10 * reservedDiscontinuities {
+			last, _ = p.join("main", true, false)
+			l.used(t.Context(), sequenceOf(now))
+			l.wait()
+		}
+		return first, last
 	}
-	first := reserve()
-	l := &ledger{epochs: store, camera: "door", highest: now, discontinuity: first + reservedDiscontinuities}
-	for i := range int64(10 * reservedDiscontinuities) {
-		l.used(t.Context(), sequenceOf(now), uint64(first+i))
-		l.wait()
+	first, last := run()
+	if last != first+10*reservedDiscontinuities {
+		t.Errorf("numbers %d to %d", first, last)
 	}
-	last := first + 10*reservedDiscontinuities - 1
-	if next := reserve(); next <= last || next > last+2*reservedDiscontinuities {
+	if next, _ := run(); next <= last || next > last+2*reservedDiscontinuities {
 		t.Errorf("the next run begins at %d, after %d", next, last)
 	}
 }

@@ -36,6 +36,7 @@ type layout struct {
 	pic    fmp4.Picture
 	sound  sample.Sound // of audio, if there is any
 
+	muxed    bool // fragmented MP4 has the sound, too
 	ts       bool // can be written as MPEG-TS
 	tsCodecs string
 	program  mpegts.Program
@@ -47,8 +48,10 @@ type initSegment struct {
 	object
 }
 
-func newLayout(source string, video, audio stream) (*layout, error) {
-	l := &layout{video: video, audio: audio, ts: true}
+// newLayout returns the layout of a picture, of sound, or of both. apart leaves the
+// sound beside a picture to MPEG-TS.
+func newLayout(source string, video, audio stream, apart bool) (*layout, error) {
+	l := &layout{video: video, audio: audio, ts: true, muxed: audio.present() && !(apart && video.present())}
 	var tracks []fmp4.Track
 	if video.present() {
 		codec, err := sample.NewPicture(video.params)
@@ -67,8 +70,10 @@ func newLayout(source string, video, audio stream) (*layout, error) {
 		if l.sound, err = sample.NewSound(audio.track, audio.params); err != nil {
 			return nil, err
 		}
-		l.codecs = joinCodecs(l.codecs, l.sound.CodecString())
-		tracks = append(tracks, fmp4.Track{ID: sample.AudioTrackID, Timescale: uint32(audio.track.ClockRate), Codec: l.sound})
+		if l.muxed {
+			l.codecs = joinCodecs(l.codecs, l.sound.CodecString())
+			tracks = append(tracks, fmp4.Track{ID: sample.AudioTrackID, Timescale: uint32(audio.track.ClockRate), Codec: l.sound})
+		}
 		if adts, ok := tsSound(audio.params); ok {
 			l.program.Audio, l.program.ADTS = true, adts
 			l.tsCodecs = joinCodecs(l.tsCodecs, l.sound.CodecString())
@@ -93,5 +98,9 @@ func joinCodecs(a, b string) string {
 
 // variant is what a multivariant playlist says of the layout.
 func (l *layout) variant() variant {
-	return variant{codecs: l.codecs, tsCodecs: l.tsCodecs, width: l.pic.DisplayWidth(), height: l.pic.Height}
+	v := variant{codecs: l.codecs, tsCodecs: l.tsCodecs, width: l.pic.DisplayWidth(), height: l.pic.Height}
+	if l.muxed {
+		v.channels = l.audio.params.Channels
+	}
+	return v
 }

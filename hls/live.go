@@ -52,16 +52,15 @@ func (v *liveView) last() (msn uint64, part int) {
 }
 
 // A liveWindow is which of a window's segments a playlist with parts lists. Its
-// target duration and its numbers of discontinuities are its own, for a segment
-// can be too long in it before it is complete.
+// target duration is its own, for a segment can be too long in it before it is
+// complete.
 type liveWindow struct {
-	on            bool
-	target        int    // seconds
-	first         uint64 // media sequence of the first segment listed
-	discontinuity uint64 // discontinuity sequence of it
-	partTarget    time.Duration
-	skips         bool // there are delta updates
-	version       uint64
+	on         bool
+	target     int    // seconds
+	first      uint64 // media sequence of the first segment listed
+	partTarget time.Duration
+	skips      bool // there are delta updates
+	version    uint64
 }
 
 // liveTargetUnknown is the target duration where no GOP has been seen to its end,
@@ -76,9 +75,8 @@ func (w *window) startLive(open time.Duration) {
 	if l.target == 0 {
 		l.target = targetFor(w.config, liveTargetUnknown*w.config.SegmentDuration)
 	}
-	l.target = max(l.target, targetFor(w.config, open))
+	l.target = w.periods.coverLive(max(l.target, targetFor(w.config, open)))
 	l.first = w.next - uint64(len(w.listed))
-	l.discontinuity = max(l.discontinuity, w.discontinuity)
 	l.partTarget = 0
 	l.skips = w.listedTime(l.target) >= time.Duration(skipTargets+1)*time.Duration(l.target)*time.Second
 }
@@ -87,13 +85,9 @@ func (l *liveWindow) lists(s *segment) bool { return l.on && s.sequence >= l.fir
 
 // unlist takes the oldest segment off the playlist, if it is there.
 func (l *liveWindow) unlist(s *segment) {
-	if !l.lists(s) {
-		return
+	if l.lists(s) {
+		l.first = s.sequence + 1
 	}
-	if s.discontinuity {
-		l.discontinuity++
-	}
-	l.first = s.sequence + 1
 }
 
 // listedTime is how much media a playlist with that target lists.
@@ -157,6 +151,7 @@ func (w *window) renderLive(n *snapshot, open *segment, partTarget time.Duration
 	for int(math.Round(longest.Seconds())) > l.target {
 		l.target *= 2
 	}
+	l.target = w.periods.coverLive(l.target)
 	restarted = l.target != before || l.partTarget != 0 && l.partTarget != partTarget
 	l.partTarget = partTarget
 	l.version++
@@ -206,10 +201,15 @@ func (w *window) livePlaylist(n *snapshot, v *liveView, others []*Muxer) (full, 
 		rest += s.duration
 	}
 	head := m3u8.Head{
-		Version: 9, TargetDuration: l.target, MediaSequence: l.first, DiscontinuitySequence: l.discontinuity, IndependentSegments: true,
+		Version: 9, TargetDuration: l.target, MediaSequence: l.first, IndependentSegments: true,
 		LowLatency: &m3u8.LowLatency{
 			PartTarget: l.partTarget, PartHoldBack: 3 * l.partTarget, HoldBack: 3 * v.target,
 		},
+	}
+	if len(segments) > 0 {
+		head.DiscontinuitySequence = segments[0].discontinuity()
+	} else if v.open != nil {
+		head.DiscontinuitySequence = v.open.discontinuity()
 	}
 	if l.skips {
 		head.LowLatency.CanSkipUntil = skipTargets * v.target
@@ -254,7 +254,8 @@ func (w *window) livePlaylist(n *snapshot, v *liveView, others []*Muxer) (full, 
 
 // appendLiveStart appends what stands before a segment's first part.
 func (w *window) appendLiveStart(dst []byte, s *segment, first bool) []byte {
-	entry := m3u8.Segment{ProgramDateTime: s.pdt, Discontinuity: s.discontinuity}
+	entry := m3u8.Segment{ProgramDateTime: s.pdt}
+	dst = m3u8.AppendDiscontinuities(dst, s.tags)
 	if first || s.newMap {
 		entry.MapURI = w.source + ".init-" + s.layout.init.hash + ".mp4"
 	}

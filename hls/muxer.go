@@ -14,18 +14,19 @@ import (
 // Muxer makes HLS of one source of a camera, from its ring. It outlives
 // connections to the camera.
 type Muxer struct {
-	source string
-	owner  *Camera
-	ring   *ring.Ring
-	config *Config
-	log    *slog.Logger
+	source  string
+	derived bool // it makes the sound that the camera's variants share
+	owner   *Camera
+	ring    *ring.Ring
+	config  *Config
+	log     *slog.Logger
 
 	published atomic.Pointer[snapshot] // never nil
 	held      atomic.Int64
 	segments  atomic.Uint64
 	restarts  atomic.Uint64
 	live      liveCounters
-	drops     dropCounters
+	drops     *dropCounters
 
 	unplayable atomic.Bool // the camera sends pictures that no player of HLS shows
 
@@ -40,7 +41,7 @@ type Muxer struct {
 
 func newMuxer(source string, r *ring.Ring, config *Config, owner *Camera) *Muxer {
 	m := &Muxer{
-		source: source, ring: r, config: config, owner: owner,
+		source: source, derived: source == soundSource, ring: r, config: config, owner: owner, drops: new(dropCounters),
 		log:  config.Log.With("camera", owner.id, "source", source),
 		wake: make(chan struct{}, 1), away: make(chan struct{}, 1), start: make(chan struct{}, 1),
 	}
@@ -65,10 +66,7 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 	}
 	defer sub.Close()
 
-	ledger := &ledger{
-		epochs: m.config.Epochs, camera: m.owner.id,
-		highest: first.epoch, discontinuity: int64(first.discontinuity) + reservedDiscontinuities,
-	}
+	ledger := &ledger{epochs: m.config.Epochs, camera: m.owner.id, periods: m.owner.periods, highest: first.epoch}
 	defer ledger.wait()
 	p := newPipeline(m, first)
 	defer p.end()
@@ -96,7 +94,7 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 			}
 		}
 		if backlog <= 0 && p.publish() {
-			ledger.used(ctx, p.window.next, p.window.lastDiscontinuity())
+			ledger.used(ctx, p.window.next)
 		}
 	}
 }
@@ -108,11 +106,10 @@ func (m *Muxer) firstNumbers(ctx context.Context, floor uint64) numbers {
 	if err != nil {
 		epoch = m.config.Now().UnixMilli()
 	}
-	discontinuity, reserveErr := m.config.Epochs.ReserveDiscontinuities(ctx, m.owner.id, reservedDiscontinuities)
-	if err = errors.Join(err, reserveErr); err != nil && ctx.Err() == nil {
+	if err = errors.Join(err, m.owner.periods.open(ctx)); err != nil && ctx.Err() == nil {
 		m.log.Warn("no numbers from the store, going by the clock", "err", err)
 	}
-	return numbers{epoch: epoch, sequence: max(floor, sequenceOf(epoch)), discontinuity: uint64(discontinuity)}
+	return numbers{epoch: epoch, sequence: max(floor, sequenceOf(epoch))}
 }
 
 // A pipeline is one run of a muxer. It belongs to one goroutine.
@@ -126,10 +123,10 @@ type pipeline struct {
 }
 
 func newPipeline(m *Muxer, first numbers) *pipeline {
-	p := &pipeline{Muxer: m, window: newWindow(m.source, m.config, first), patience: time.NewTimer(time.Hour)}
+	p := &pipeline{Muxer: m, window: newWindow(m.source, m.config, m.owner.periods, first), patience: time.NewTimer(time.Hour)}
 	p.patience.Stop()
 	p.segmenter = &segmenter{
-		source: m.source, config: m.config, log: m.log, drops: &m.drops, held: &m.held, unplayable: &m.unplayable, longest: p.window.longest,
+		source: m.source, config: m.config, periods: m.owner.periods, mixer: &m.owner.mixer, derived: m.derived, log: m.log, drops: m.drops, held: &m.held, unplayable: &m.unplayable, longest: p.window.longest,
 		emit: func(s *segment) { p.ready = append(p.ready, s) },
 	}
 	m.published.Store(&snapshot{changed: make(chan struct{}), epoch: first.epoch})
@@ -176,7 +173,7 @@ func (p *pipeline) replace(old, now *snapshot) {
 	before, there := old.inLive()
 	after, is := now.inLive()
 	switch {
-	case before != after, there != is, (old.media == nil) != (now.media == nil):
+	case before != after, there != is, (old.media == nil) != (now.media == nil), p.owner.held.Load():
 		p.owner.render()
 	case old.live == nil && now.live != nil:
 		p.owner.notify()
@@ -187,6 +184,7 @@ func (p *pipeline) replace(old, now *snapshot) {
 // a response still sends.
 func (p *pipeline) end() {
 	p.patience.Stop()
+	p.owner.periods.leave(p.source)
 	p.replace(p.published.Load(), &snapshot{changed: make(chan struct{}), ended: true})
 	p.segmenter.end()
 	for _, s := range p.ready {

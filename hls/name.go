@@ -15,6 +15,9 @@ import (
 //	{camera}/live.m3u8                        multivariant, of low latency
 //	{camera}/{source}.live.m3u8               media playlist with parts
 //	{camera}/{source}.{epoch}.{sequence}.{part}.m4s
+//
+// Sound that the variants of a camera share is a source of the name _sound.
+//
 //	{camera}/ts/index.m3u8                    the same as index.m3u8, as MPEG-TS
 //	{camera}/ts/{source}.index.m3u8
 //	{camera}/ts/{source}.{epoch}.{sequence}.ts
@@ -82,7 +85,7 @@ func parseName(path string) name {
 		return n
 	}
 	source, rest, ok := strings.Cut(rest, ".")
-	if !ok || !validID(source) {
+	if !ok || !validID(source) && (source != soundSource || n.ts) {
 		return name{}
 	}
 	n.source = source

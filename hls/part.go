@@ -48,15 +48,15 @@ func (s *segment) appendParts(cuts []cut, lead, follow []*media.Frame, number ui
 		room.runs = room.runs[:0]
 		frames := lead[c.lead[0]:c.lead[1]]
 		room.lead = appendSamples(room.lead[:0], frames, c.endDTS)
-		room.runs = append(room.runs, run(trackID(video), frames[0], room.lead))
-		if frames := follow[c.follow[0]:c.follow[1]]; len(frames) > 0 {
+		room.runs = append(room.runs, run(trackID(video), frames[0], s.shift, room.lead))
+		if frames := follow[c.follow[0]:c.follow[1]]; len(frames) > 0 && s.layout.muxed {
 			last := frames[len(frames)-1]
 			end := last.DTS + s.layout.sound.Ticks(last.Payload())
 			if c.follow[1] < len(follow) {
 				end = follow[c.follow[1]].DTS
 			}
 			room.follow = appendSamples(room.follow[:0], frames, end)
-			room.runs = append(room.runs, run(sample.AudioTrackID, frames[0], room.follow))
+			room.runs = append(room.runs, run(sample.AudioTrackID, frames[0], s.shift, room.follow))
 		}
 		s.bridgeSound(room)
 		room.heads = fmp4.AppendFragment(room.heads, number, room.runs)
@@ -73,8 +73,11 @@ func (s *segment) appendParts(cuts []cut, lead, follow []*media.Frame, number ui
 		// The body of one part is not joined with that of another.
 		b := body{slices: room.slices[len(room.slices):]}
 		b.append(heads[from:room.ends[i]:room.ends[i]])
-		for _, frames := range [...][]*media.Frame{lead[c.lead[0]:c.lead[1]], follow[c.follow[0]:c.follow[1]]} {
-			for _, f := range frames {
+		for _, f := range lead[c.lead[0]:c.lead[1]] {
+			b.append(f.Payload())
+		}
+		if s.layout.muxed {
+			for _, f := range follow[c.follow[0]:c.follow[1]] {
 				b.append(f.Payload())
 			}
 		}
@@ -113,7 +116,7 @@ func (s *segment) appendParts(cuts []cut, lead, follow []*media.Frame, number ui
 // player that finds one stands still before it. Of a frame within a part, its
 // duration does so.
 func (s *segment) bridgeSound(room *scratch) {
-	if s.discontinuity && s.parts == nil && len(room.ends) == 0 {
+	if s.tags > 0 && s.parts == nil && len(room.ends) == 0 {
 		room.soundEnds = 0
 	}
 	if len(room.runs) < 2 {

@@ -18,14 +18,14 @@ type bitRate struct {
 // averageTime is how much media the average looks back on.
 const averageTime = 5 * time.Minute
 
-func (r *bitRate) add(s *segment) {
-	bits := float64(s.object.size) * 8
-	r.peak = max(r.peak, roundRate(bits/s.duration.Seconds()))
+func (r *bitRate) add(bytes int64, duration time.Duration) {
+	bits := float64(bytes) * 8
+	r.peak = max(r.peak, roundRate(bits/duration.Seconds()))
 	if r.time > averageTime {
 		r.bits, r.time = r.bits/2, r.time/2
 	}
 	r.bits += bits
-	r.time += s.duration
+	r.time += duration
 	now := r.bits / r.time.Seconds()
 	if math.Abs(now-float64(r.average)) > now/10 {
 		r.average = roundRate(now)

@@ -2,6 +2,7 @@ package hls
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"io"
 	"net/http"
@@ -167,8 +168,6 @@ type rig struct {
 	checker  *conform.Checker // of whole segments
 	live     *conform.Checker // of parts
 	watching bool
-
-	discontinuity uint64 // discontinuity sequence of the next run
 }
 
 // A testClock is set by the test and read by handlers on goroutines of their own.
@@ -188,6 +187,7 @@ func newRig(t testing.TB, config Config) *rig {
 	r := &rig{t: t, checker: conform.New(), live: conform.New(), watching: true}
 	r.clock.set(zero)
 	config.Now = r.clock.now
+	config.Epochs = &clockEpochs{now: r.clock.now}
 	config, err := config.withDefaults()
 	if err != nil {
 		t.Fatal(err)
@@ -202,11 +202,11 @@ func newRig(t testing.TB, config Config) *rig {
 		r.missed = 0
 		r.publish()
 	})
-	r.camera = newCamera("door", r.config.deflate, func() {})
+	r.camera = newCamera("door", &r.config, func() {})
 	r.muxer = newMuxer("main", nil, &r.config, r.camera)
 	r.camera.muxers.Store(&[]*Muxer{r.muxer})
 	r.start(rigEpoch)
-	r.handler = NewHandler(lookup{"door": r.camera, "new": newCamera("new", r.config.deflate, func() {}), "off": nil}, config.Now)
+	r.handler = NewHandler(lookup{"door": r.camera, "new": newCamera("new", &r.config, func() {}), "off": nil}, config.Now)
 	t.Cleanup(func() {
 		r.pipeline.end()
 		r.source.close()
@@ -267,8 +267,11 @@ func (r *rig) start(epoch int64) {
 	if r.pipeline != nil {
 		r.pipeline.end()
 	}
-	r.pipeline = newPipeline(r.muxer, numbers{epoch: epoch, sequence: sequenceOf(epoch), discontinuity: r.discontinuity})
-	r.discontinuity += reservedDiscontinuities
+	r.camera.periods = newPeriods("door", &r.config)
+	if err := r.camera.periods.open(context.Background()); err != nil {
+		r.t.Fatal(err)
+	}
+	r.pipeline = newPipeline(r.muxer, numbers{epoch: epoch, sequence: sequenceOf(epoch)})
 }
 
 type lookup map[string]*Camera

@@ -12,10 +12,6 @@ import (
 	"github.com/drover-video/drover/core/sample"
 )
 
-// timeOffset is added to all media times, so that a picture decoded before the
-// timeline's zero has a decode time that a fragment can hold.
-const timeOffset = 10 * time.Second
-
 // A segment is immutable once it is published. It holds a reference to each of
 // its frames until its own last reference is given up: one is the window's, and
 // each response has one while it sends.
@@ -24,21 +20,25 @@ type segment struct {
 	held  *atomic.Int64   // bytes of media held, of the muxer
 	files *memfile.Budget // for what many ask for; may be nil
 
-	layout        *layout
-	video, audio  []*media.Frame
-	object                // as fragmented MP4
-	parts         []*part // all of object, side by side
-	partTarget    time.Duration
-	duration      time.Duration
-	wall          time.Time // of the first picture, as its frame says
-	discontinuity bool      // before this segment
+	layout       *layout
+	video, audio []*media.Frame
+	object               // as fragmented MP4
+	parts        []*part // all of object, side by side
+	partTarget   time.Duration
+	duration     time.Duration
+	wall         time.Time     // of the first picture, as its frame says
+	shift        time.Duration // from the source's timeline to media time
+
+	period uint64 // discontinuity sequence
+	tags   int    // discontinuities before this segment
+	tsOnly bool   // there is one in MPEG-TS, and none in fragmented MP4
+	tsMore uint64 // how many of these there were, it included
 
 	// Set by the window, before it or its first part is published.
 	numbered bool
 	sequence uint64
 	newMap   bool
 	pdt      time.Time
-	restart  bool            // the playlist of whole segments begins a new life with it
 	counters mpegts.Counters // of its first packets
 
 	ts rendition
@@ -83,9 +83,20 @@ func (s *segment) release() {
 	}
 }
 
-// breaks reports whether a playlist of whole segments has a discontinuity before
-// the segment.
-func (s *segment) breaks() bool { return s.discontinuity || s.restart }
+// discontinuity is the discontinuity sequence at the head of a playlist that begins
+// with the segment.
+func (s *segment) discontinuity() uint64 { return s.period - uint64(s.tags) }
+
+// tsTags is how many discontinuities there are before the segment in MPEG-TS.
+func (s *segment) tsTags() int {
+	if s.tsOnly {
+		return s.tags + 1
+	}
+	return s.tags
+}
+
+// tsDiscontinuity is what discontinuity is, in MPEG-TS.
+func (s *segment) tsDiscontinuity() uint64 { return s.period + s.tsMore - uint64(s.tsTags()) }
 
 // heldBytes is what the segment keeps from being freed.
 func (s *segment) heldBytes() int64 {
@@ -132,8 +143,8 @@ func trackID(video bool) uint32 {
 	return sample.AudioTrackID
 }
 
-func run(id uint32, first *media.Frame, samples []fmp4.Sample) fmp4.Run {
-	base := first.DTS + first.Track.Ticks(timeOffset)
+func run(id uint32, first *media.Frame, shift time.Duration, samples []fmp4.Sample) fmp4.Run {
+	base := first.DTS + first.Track.Ticks(shift)
 	return fmp4.Run{TrackID: id, BaseTime: uint64(max(0, base)), Samples: samples}
 }
 

@@ -19,6 +19,10 @@ type segmenter struct {
 	drops  *dropCounters
 	held   *atomic.Int64
 
+	periods *periods
+	mixer   *atomic.Pointer[mixer] // where the sound goes, if it has a playlist of its own
+	derived bool                   // this is that playlist's
+
 	unplayable *atomic.Bool // set when pictures come that no player shows
 
 	emit func(*segment) // takes over the segment's one reference
@@ -34,6 +38,14 @@ type segmenter struct {
 	open     openSegment
 	awaiting bool // nothing is taken until the next keyframe
 	broken   bool // the next segment begins behind a discontinuity
+
+	// From the source's timeline to media time. See place.
+	shift    time.Duration
+	placed   bool      // shift is of the current epoch
+	turns    bool      // the open segment goes over to another period, though the picture goes on
+	turnedAt time.Time // when a picture last did so for its own sake
+	spoken   *media.Track
+	tsMore   uint64 // discontinuities that there were in MPEG-TS alone
 
 	sound  soundGate
 	layout *layout // of the newest segment
@@ -86,6 +98,8 @@ func (s *segmenter) push(item ring.Item) {
 	case f.Track.Codec == media.CodecJPEG:
 		s.unplayable.Store(true)
 		s.drop(f, DropUnplayable)
+	case s.tell(f):
+		f.Release()
 	case !s.lead.present():
 		s.drop(f, DropAwaitingKeyframe)
 	case f.Track == s.lead.track:
@@ -106,7 +120,7 @@ func (s *segmenter) startEpoch(epoch uint64) {
 	s.breakOff()
 	s.epoch, s.begun = epoch, true
 	s.lead, s.follower = trackState{}, trackState{}
-	s.awaiting = false
+	s.awaiting, s.placed, s.spoken = false, false, nil
 }
 
 // breakOff ends the open segment where it stands; what comes does not go on
@@ -155,6 +169,7 @@ func (s *segmenter) pushLead(f *media.Frame, missed uint64) {
 	if !s.open.active {
 		s.open.active = true
 		t.params = f.Params
+		s.place(f)
 	}
 	s.appendLead(f)
 }

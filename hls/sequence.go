@@ -25,15 +25,14 @@ func sequenceOf(epoch int64) uint64 {
 
 // numbers are where a run begins.
 type numbers struct {
-	epoch         int64
-	sequence      uint64 // of its first segment
-	discontinuity uint64 // discontinuity sequence of that
+	epoch    int64
+	sequence uint64 // of its first segment
 }
 
 // Discontinuity sequences are counted, not made of the clock: hls.js keeps an
 // array with an entry for each up to the present one, and copies it as a whole,
-// so that a page with numbers of the clock's size did nothing else. A run
-// reserves a few of them, and more when it has used these up.
+// so that a page with numbers of the clock's size did nothing else. A camera
+// reserves a few of them, and more when it has used these up. See periods.
 const reservedDiscontinuities = 32
 
 // clockEpochs gives epochs by the clock, higher than all it gave before.
@@ -67,14 +66,14 @@ func (c *clockEpochs) ReserveDiscontinuities(_ context.Context, _ string, count 
 // for more, only to have them remembered. By the clock a media sequence has grown
 // eight times as fast as the numbers used, so that it asks a few times in all.
 type ledger struct {
-	epochs EpochStore
-	camera string
+	epochs  EpochStore
+	camera  string
+	periods *periods
 
-	mu            sync.Mutex
-	highest       int64 // epoch that the store is known to remember
-	discontinuity int64 // the store is known to remember all below
-	asking        bool
-	asked         sync.WaitGroup
+	mu      sync.Mutex
+	highest int64 // epoch that the store is known to remember
+	asking  bool
+	asked   sync.WaitGroup
 }
 
 // How far ahead of the numbers used the store must be.
@@ -83,12 +82,12 @@ const (
 	discontinuityMargin = reservedDiscontinuities / 4
 )
 
-// used notes the newest numbers used. It never waits for the store.
-func (l *ledger) used(ctx context.Context, sequence, discontinuity uint64) {
+// used notes the newest number used. It never waits for the store.
+func (l *ledger) used(ctx context.Context, sequence uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	epoch := sequence+ledgerMargin >= sequenceOf(l.highest)
-	reserve := int64(discontinuity)+discontinuityMargin >= l.discontinuity
+	reserve := l.periods.short()
 	if l.asking || !epoch && !reserve {
 		return
 	}
@@ -99,7 +98,7 @@ func (l *ledger) used(ctx context.Context, sequence, discontinuity uint64) {
 			l.askEpoch(ctx)
 		}
 		if reserve {
-			l.askDiscontinuities(ctx)
+			_ = l.periods.reserve(ctx)
 		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -115,16 +114,6 @@ func (l *ledger) askEpoch(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.highest = max(l.highest, epoch)
-}
-
-func (l *ledger) askDiscontinuities(ctx context.Context) {
-	first, err := l.epochs.ReserveDiscontinuities(ctx, l.camera, reservedDiscontinuities)
-	if err != nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.discontinuity = max(l.discontinuity, first+reservedDiscontinuities)
 }
 
 // wait returns when no question is under way.

@@ -79,11 +79,13 @@ func (n *snapshot) init(hash string) *object {
 // variant is what the multivariant playlist says of a source. It is compared
 // with ==.
 type variant struct {
-	bandwidth, average int64
-	codecs, tsCodecs   string
-	width, height      int
-	fps                float64
-	ts                 bool
+	bandwidth, average     int64
+	tsBandwidth, tsAverage int64
+	codecs, tsCodecs       string
+	width, height          int // 0: no picture
+	fps                    float64
+	channels               int // of sound in fragmented MP4; 0: none, or not known
+	ts                     bool
 }
 
 // inLive is what the multivariant playlist of low latency says of the source;

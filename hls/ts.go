@@ -1,6 +1,8 @@
 package hls
 
 import (
+	"time"
+
 	"github.com/drover-video/drover/core/media"
 	"github.com/drover-video/drover/core/mpegts"
 )
@@ -8,8 +10,9 @@ import (
 // tsClock is the rate of all times in MPEG-TS.
 const tsClock = 90000
 
-func tsTime(track *media.Track, ticks int64) int64 {
+func tsTime(track *media.Track, ticks int64, shift time.Duration) int64 {
 	rate := int64(track.ClockRate)
+	ticks += track.Ticks(shift)
 	return ticks/rate*tsClock + ticks%rate*tsClock/rate
 }
 
@@ -22,8 +25,8 @@ func (s *segment) walkTS(picture func(f *media.Frame), sound func(frames []*medi
 		audio = nil
 	}
 	for _, f := range s.video {
-		at := tsTime(f.Track, f.DTS)
-		for len(audio) > 0 && tsTime(audio[0].Track, audio[0].PTS) <= at {
+		at := tsTime(f.Track, f.DTS, s.shift)
+		for len(audio) > 0 && tsTime(audio[0].Track, audio[0].PTS, s.shift) <= at {
 			n := s.soundGroup(audio)
 			sound(audio[:n])
 			audio = audio[n:]
@@ -53,10 +56,10 @@ func (s *segment) soundGroup(audio []*media.Frame) int {
 
 func (s *segment) tsPicture(f *media.Frame) mpegts.Picture {
 	return mpegts.Picture{
-		PTS:           tsTime(f.Track, f.PTS),
-		DTS:           tsTime(f.Track, f.DTS),
+		PTS:           tsTime(f.Track, f.PTS, s.shift),
+		DTS:           tsTime(f.Track, f.DTS, s.shift),
 		Keyframe:      f.Keyframe,
-		Discontinuity: s.breaks() && f == s.video[0],
+		Discontinuity: s.tsTags() > 0 && f == s.video[0],
 		SPS:           s.layout.video.params.SPS,
 		PPS:           s.layout.video.params.PPS,
 		Data:          f.Payload(),
@@ -94,8 +97,8 @@ func (s *segment) renderTS(name string) *object {
 			for _, f := range frames {
 				payloads = append(payloads, f.Payload())
 			}
-			sound := mpegts.Sound{PTS: tsTime(frames[0].Track, frames[0].PTS), Frames: payloads,
-				Discontinuity: s.breaks() && frames[0] == s.audio[0]}
+			sound := mpegts.Sound{PTS: tsTime(frames[0].Track, frames[0].PTS, s.shift), Frames: payloads,
+				Discontinuity: s.tsTags() > 0 && frames[0] == s.audio[0]}
 			data = mpegts.AppendSound(data, &s.layout.program, &sound, &cc)
 		})
 		s.ts.object = newObject(body{slices: [][]byte{data}, size: int64(len(data))}, name)

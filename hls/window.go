@@ -17,34 +17,25 @@ type window struct {
 	config *Config
 	epoch  int64
 
-	next          uint64 // media sequence of the next segment
-	discontinuity uint64 // discontinuity sequence of the first segment listed
-	target        int    // seconds; 0 before the first segment
-	listed        []*segment
-	lingering     []*segment // had once been listed, oldest first
-	counters      mpegts.Counters
-	live          liveWindow
+	periods *periods
+
+	next      uint64 // media sequence of the next segment
+	target    int    // seconds; 0 before the first segment
+	listed    []*segment
+	lingering []*segment // had once been listed, oldest first
+	counters  mpegts.Counters
+	live      liveWindow
 
 	lastEnd time.Time // PROGRAM-DATE-TIME at the end of the newest segment
 	rate    bitRate
+	tsRate  bitRate
 	fps     float64
 	buf     []byte
 	name    []byte
 }
 
-func newWindow(source string, config *Config, first numbers) *window {
-	return &window{source: source, config: config, epoch: first.epoch, next: first.sequence, discontinuity: first.discontinuity}
-}
-
-// lastDiscontinuity is the discontinuity sequence of the newest segment.
-func (w *window) lastDiscontinuity() uint64 {
-	last := w.discontinuity
-	for _, s := range w.listed {
-		if s.breaks() {
-			last++
-		}
-	}
-	return last
+func newWindow(source string, config *Config, periods *periods, first numbers) *window {
+	return &window{source: source, config: config, periods: periods, epoch: first.epoch, next: first.sequence}
 }
 
 // longest is the longest segment that does not end the playlist's life.
@@ -71,12 +62,15 @@ func (w *window) add(segments []*segment, open time.Duration) (gone []*segment) 
 		longest = max(longest, s.duration)
 	}
 	if w.target == 0 {
-		w.target = targetFor(w.config, longest)
+		w.target = w.periods.cover(targetFor(w.config, longest))
+	} else if target := w.periods.cover(w.target); target > w.target {
+		w.target = target // another source's segments have outgrown it
+		w.restart()
 	}
 	for _, s := range segments {
 		if s.duration > w.longest() {
-			w.target = max(targetFor(w.config, s.duration+s.duration/4), w.target+1)
-			w.restart(s)
+			w.target = w.periods.cover(max(targetFor(w.config, s.duration+s.duration/4), w.target+1))
+			w.restart()
 		}
 		w.number(s)
 		w.listed = append(w.listed, s)
@@ -86,12 +80,12 @@ func (w *window) add(segments []*segment, open time.Duration) (gone []*segment) 
 	return w.expire()
 }
 
-// restart ends the playlist's life: s begins the next one.
-func (w *window) restart(s *segment) {
+// restart ends the playlist's life: the next one begins with the segment that is
+// to be listed.
+func (w *window) restart() {
 	for len(w.listed) > 0 {
 		w.unlist()
 	}
-	s.restart = true
 }
 
 // announce gives a segment its number, which is the next. It may be far from its
@@ -102,7 +96,7 @@ func (w *window) announce(s *segment) {
 	}
 	s.numbered = true
 	s.sequence = w.next
-	s.newMap = len(w.listed) == 0 || w.listed[len(w.listed)-1].layout != s.layout
+	s.newMap = len(w.listed) == 0 || w.listed[len(w.listed)-1].layout.init.hash != s.layout.init.hash
 	s.pdt = w.programTime(s)
 }
 
@@ -114,9 +108,9 @@ func (w *window) number(s *segment) {
 	w.lastEnd = s.pdt.Add(s.duration)
 	s.counters = w.counters
 	if s.layout.ts {
-		s.skipTS(&w.counters)
+		w.tsRate.add(s.skipTS(&w.counters), s.duration)
 	}
-	w.rate.add(s)
+	w.rate.add(s.object.size, s.duration)
 	if fps := pictureRate(s); fps > w.fps*1.1 || s.newMap && fps != 0 {
 		w.fps = fps
 	}
@@ -133,7 +127,7 @@ const (
 // towards what the frames' wall clock says.
 func (w *window) programTime(s *segment) time.Time {
 	drift := s.wall.Sub(w.lastEnd)
-	if s.discontinuity || w.lastEnd.IsZero() || drift.Abs() > maxDrift {
+	if s.tags > 0 || w.lastEnd.IsZero() || drift.Abs() > maxDrift {
 		return s.wall
 	}
 	duration := s.duration
@@ -167,14 +161,9 @@ func (w *window) slide() {
 	}
 }
 
-// unlist takes the oldest segment off the playlist. RFC 8216 6.2.2: a
-// discontinuity that leaves with it is counted.
+// unlist takes the oldest segment off the playlist.
 func (w *window) unlist() {
-	s := w.listed[0]
-	if s.breaks() {
-		w.discontinuity++
-	}
-	w.lingering = append(w.lingering, s)
+	w.lingering = append(w.lingering, w.listed[0])
 	w.listed = w.listed[:copy(w.listed, w.listed[1:])]
 }
 
@@ -213,16 +202,23 @@ func (w *window) clear() {
 	w.lingering, w.listed = nil, nil
 }
 
-// playlist renders the media playlist of segments with that suffix.
-func (w *window) playlist(suffix string, maps bool, version int) *document {
+// playlist renders the media playlist of fragmented MP4, or of MPEG-TS.
+func (w *window) playlist(ts bool) *document {
+	version, suffix := 6, ".m4s" // RFC 8216 7: EXT-X-MAP of whole segments
+	discontinuity, tags := (*segment).discontinuity, func(s *segment) int { return s.tags }
+	if ts {
+		version, suffix = 3, ".ts" // RFC 8216 7: fractions in EXTINF
+		discontinuity, tags = (*segment).tsDiscontinuity, (*segment).tsTags
+	}
 	dst := m3u8.AppendHead(w.buf[:0], &m3u8.Head{
 		Version: version, TargetDuration: w.target, MediaSequence: w.listed[0].sequence,
-		DiscontinuitySequence: w.discontinuity, IndependentSegments: true,
+		DiscontinuitySequence: discontinuity(w.listed[0]), IndependentSegments: true,
 	})
 	for i, s := range w.listed {
 		w.name = appendSegmentName(w.name[:0], w.source, w.epoch, s.sequence, suffix)
-		entry := m3u8.Segment{URI: string(w.name), Duration: s.duration, ProgramDateTime: s.pdt, Discontinuity: s.breaks()}
-		if maps && (i == 0 || s.newMap) {
+		entry := m3u8.Segment{URI: string(w.name), Duration: s.duration, ProgramDateTime: s.pdt}
+		dst = m3u8.AppendDiscontinuities(dst, tags(s))
+		if !ts && (i == 0 || s.newMap) {
 			entry.MapURI = w.source + ".init-" + s.layout.init.hash + ".mp4"
 		}
 		dst = m3u8.AppendSegment(dst, &entry)
@@ -242,16 +238,17 @@ func (w *window) render(n *snapshot) {
 	n.target = time.Duration(w.target) * time.Second
 	n.segments = make([]*segment, 0, len(w.lingering)+len(w.listed))
 	n.segments = append(append(n.segments, w.lingering...), w.listed...)
-	n.media = w.playlist(".m4s", true, 6) // RFC 8216 7: EXT-X-MAP of whole segments
+	n.media = w.playlist(false)
 	ts := true
 	for _, s := range w.listed {
 		ts = ts && s.layout.ts
 	}
 	n.ts = nil
 	if ts {
-		n.ts = w.playlist(".ts", false, 3) // RFC 8216 7: fractions in EXTINF
+		n.ts = w.playlist(true)
 	}
 	newest := w.listed[len(w.listed)-1].layout
 	n.variant = newest.variant()
 	n.variant.bandwidth, n.variant.average, n.variant.fps, n.variant.ts = w.rate.peak, w.rate.average, w.fps, ts
+	n.variant.tsBandwidth, n.variant.tsAverage = w.tsRate.peak, w.tsRate.average
 }

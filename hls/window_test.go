@@ -64,7 +64,7 @@ func TestLongerGOPBeginsANewLifeOfThePlaylist(t *testing.T) {
 	r.gops(2)
 	r.picture()
 	p := r.playlist()
-	if got := r.durations(); got != "| 7s 7s" || p.TargetDuration != 9 {
+	if got := r.durations(); got != "7s 7s" || p.TargetDuration != 9 {
 		t.Errorf("got %s, target %d", got, p.TargetDuration)
 	}
 	r.gop, r.count = 50, 0

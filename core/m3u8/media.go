@@ -92,6 +92,15 @@ func AppendSegment(dst []byte, s *Segment) []byte {
 	return AppendSegmentEnd(AppendSegmentStart(dst, s), s)
 }
 
+// AppendDiscontinuities appends n discontinuities: each counts for the number of
+// what follows (RFC 8216 4.3.3.3).
+func AppendDiscontinuities(dst []byte, n int) []byte {
+	for range n {
+		dst = append(dst, "#EXT-X-DISCONTINUITY\n"...)
+	}
+	return dst
+}
+
 // AppendSegmentStart appends those tags of an entry that apply to its first part
 // as well, and stand before it (RFC 8216bis 4.4.4.9).
 func AppendSegmentStart(dst []byte, s *Segment) []byte {

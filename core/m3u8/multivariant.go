@@ -10,6 +10,33 @@ type Variant struct {
 	Codecs           string
 	Width, Height    int     // pixels; 0: not said
 	FrameRate        float64 // pictures per second; 0: not said
+	Audio            string  // group of its sound; "": it has its own, or none
+}
+
+// Audio is a rendition of sound that variants share.
+type Audio struct {
+	Group    string
+	Name     string // for people
+	Channels int    // 0: not said
+	URI      string
+}
+
+// AppendAudio appends a rendition of sound, which is played where nobody has chosen
+// another.
+func AppendAudio(dst []byte, a *Audio) []byte {
+	dst = append(dst, "#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="...)
+	dst = AppendQuoted(dst, a.Group)
+	dst = append(dst, ",NAME="...)
+	dst = AppendQuoted(dst, a.Name)
+	dst = append(dst, ",DEFAULT=YES,AUTOSELECT=YES"...)
+	if a.Channels > 0 {
+		dst = append(dst, ",CHANNELS=\""...)
+		dst = strconv.AppendInt(dst, int64(a.Channels), 10)
+		dst = append(dst, '"')
+	}
+	dst = append(dst, ",URI="...)
+	dst = AppendQuoted(dst, a.URI)
+	return append(dst, '\n')
 }
 
 // AppendMultivariantHead appends the head of a multivariant playlist.
@@ -29,6 +56,10 @@ func AppendVariant(dst []byte, v *Variant) []byte {
 		// 4.3.4.2: rounded to three decimals.
 		dst = append(dst, ",FRAME-RATE="...)
 		dst = strconv.AppendFloat(dst, v.FrameRate, 'f', 3, 64)
+	}
+	if v.Audio != "" {
+		dst = append(dst, ",AUDIO="...)
+		dst = AppendQuoted(dst, v.Audio)
 	}
 	dst = append(dst, '\n')
 	dst = append(dst, v.URI...)

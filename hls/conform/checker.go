@@ -25,6 +25,11 @@ type Checker struct {
 	where map[string]place // of parts, by name
 	old   map[place]bool   // parts of an earlier life of the playlist
 
+	// Outgrown is told of a target duration that grew though nothing in the playlist
+	// needs it: RFC 8216 6.2.4 wants those of all variants to be alike. nil: none
+	// may.
+	Outgrown func(target int)
+
 	// Restarts counts new lives of the playlist. One of whole segments begins with
 	// another target duration and no segment in common with the load before; one
 	// with parts where a segment or a part has outgrown its target.
@@ -169,7 +174,7 @@ func (c *Checker) checkAfter(last, p *Playlist) {
 	}
 	disjoint := p.MediaSequence >= last.end()
 	if p.PartTarget == 0 && p.TargetDuration != last.TargetDuration {
-		if disjoint && p.Segments[0].Discontinuity {
+		if disjoint {
 			c.Restarts++
 		} else {
 			c.Fail("6.2.1: target duration changed from %d to %d in the playlist's life", last.TargetDuration, p.TargetDuration)
@@ -177,8 +182,8 @@ func (c *Checker) checkAfter(last, p *Playlist) {
 	}
 	removed := uint64(0)
 	for _, s := range last.Segments {
-		if s.Sequence < p.MediaSequence && s.Discontinuity {
-			removed++
+		if s.Sequence < p.MediaSequence {
+			removed += uint64(s.Tags)
 		}
 	}
 	if want := last.DiscontinuitySequence + removed; p.DiscontinuitySequence < want || !disjoint && p.DiscontinuitySequence != want {

@@ -23,6 +23,7 @@ type Fragment struct {
 type Run struct {
 	Track    uint32
 	Base     uint64 // decode time of the first sample
+	Offset   int32  // from there to its presentation
 	Duration uint64 // of all samples
 	Samples  int
 	Sync     bool // the first sample depends on no other
@@ -246,11 +247,11 @@ func parseRun(traf []byte) (run Run, offset, size int, err error) {
 		first = r.u32()
 	}
 	for i := range count {
-		d, n, sample := duration, defaultSize, flags
+		d, n, sample, offset := duration, defaultSize, flags, uint32(0)
 		for _, field := range []struct {
 			bit  uint32
 			into *uint32
-		}{{0x100, &d}, {0x200, &n}, {0x400, &sample}, {0x800, new(uint32)}} {
+		}{{0x100, &d}, {0x200, &n}, {0x400, &sample}, {0x800, &offset}} {
 			if bits&field.bit != 0 {
 				*field.into = r.u32()
 			}
@@ -263,6 +264,7 @@ func parseRun(traf []byte) (run Run, offset, size int, err error) {
 				sample = first
 			}
 			run.Sync = sample&0x10000 == 0
+			run.Offset = int32(offset)
 		}
 		run.Duration += uint64(d)
 		size += int(n)

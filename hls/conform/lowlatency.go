@@ -58,9 +58,7 @@ func (c *Checker) unskip(p *Playlist) bool {
 	// What is in force behind the skipped ones.
 	timeline, mapURI := p.DiscontinuitySequence, skipped[len(skipped)-1].MapURI
 	for _, s := range skipped {
-		if s.Discontinuity {
-			timeline++
-		}
+		timeline += uint64(s.Tags)
 	}
 	inherit := func(s *Segment) {
 		s.Timeline += timeline - p.DiscontinuitySequence
@@ -228,6 +226,10 @@ func (c *Checker) checkLife(p *Playlist, fresh []place) {
 		longestPart = max(longestPart, c.parts[at].Duration)
 	}
 	outgrown := int(math.Round(longest.Seconds())) > last.TargetDuration
+	if !outgrown && c.Outgrown != nil && p.TargetDuration > last.TargetDuration {
+		c.Outgrown(p.TargetDuration)
+		outgrown = true
+	}
 	if p.TargetDuration != last.TargetDuration && (p.TargetDuration < last.TargetDuration || !outgrown) {
 		c.Fail("6.2.1: target duration changed from %d to %d in the playlist's life", last.TargetDuration, p.TargetDuration)
 		return

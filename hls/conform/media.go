@@ -18,7 +18,10 @@ type mediaChecker struct {
 	inits map[string][]Track
 	ends  map[uint32]time.Duration // of tracks: where the last fragment ended
 	next  place                    // that goes on from there; whole segments are part -1
-	bytes map[uint64][]byte        // of the parts of segments that are not whole yet
+
+	began func(s Segment, at time.Duration) // told of the media time at which a segment begins
+
+	bytes map[uint64][]byte // of the parts of segments that are not whole yet
 }
 
 func newMediaChecker(c *Checker) *mediaChecker {
@@ -52,6 +55,7 @@ func (m *mediaChecker) part(s Segment, index int, data []byte) {
 	}
 	if index == 0 {
 		m.bytes[s.Sequence] = []byte{}
+		m.tellBegin(s, fragments)
 	}
 	if before, whole := m.bytes[s.Sequence]; whole && at == m.next || index == 0 {
 		m.bytes[s.Sequence] = append(before, data...)
@@ -84,10 +88,19 @@ func (m *mediaChecker) segment(s Segment, data []byte) {
 	}
 	at := place{s.Sequence, -1}
 	m.follow(s.URI, s.MapURI, fragments, s.Duration, at == m.next && !s.Discontinuity)
+	m.tellBegin(s, fragments)
 	if !fragments[0].Runs[0].Sync {
 		m.Fail("4.3.5.1: segment %s begins with a picture that needs others", s.URI)
 	}
 	m.next = place{s.Sequence + 1, -1}
+}
+
+func (m *mediaChecker) tellBegin(s Segment, fragments []Fragment) {
+	for _, t := range m.inits[s.MapURI] {
+		if run := fragments[0].Runs[0]; t.ID == run.Track && m.began != nil {
+			m.began(s, t.time(run.Base+uint64(max(run.Offset, 0))))
+		}
+	}
 }
 
 func (m *mediaChecker) fragments(uri string, data []byte) []Fragment {

@@ -50,6 +50,7 @@ type Entry struct {
 	Sequence        uint64 // media sequence
 	Timeline        uint64 // discontinuity sequence
 	Discontinuity   bool
+	Tags            int // of discontinuities before the segment: each counts for Timeline
 	Gap             bool
 	ProgramDateTime time.Time // zero: not said
 	MapURI          string    // in force; "": none
@@ -182,6 +183,7 @@ func (p *parser) segmentTag(tag, value string) (err error) {
 	switch tag {
 	case "#EXT-X-DISCONTINUITY":
 		p.next.Discontinuity = true
+		p.next.Tags++
 		p.next.Timeline++
 	case "#EXT-X-PROGRAM-DATE-TIME":
 		p.next.ProgramDateTime, err = time.Parse(time.RFC3339Nano, value)

@@ -61,9 +61,14 @@ func Watch(ctx context.Context, o Options) ([]Report, error) {
 		}
 	}
 	viewers := []*viewer{v}
-	if uris := variants(string(data)); len(uris) > 0 {
-		viewers = nil
-		for _, uri := range uris {
+	multivariant := false
+	if strings.Contains(string(data), "\n#EXT-X-STREAM-INF:") {
+		list, err := ParseMultivariant(data)
+		if err != nil {
+			return nil, err
+		}
+		viewers, multivariant = nil, true
+		for _, uri := range list.uris() {
 			at, err := base.Parse(uri)
 			if err != nil {
 				return nil, err
@@ -71,26 +76,60 @@ func Watch(ctx context.Context, o Options) ([]Report, error) {
 			viewers = append(viewers, newViewer(o.Client, at))
 		}
 	}
+	together := newPresentation()
+	for _, v := range viewers {
+		v.show(together)
+	}
 	reports := make([]Report, len(viewers))
 	var running sync.WaitGroup
 	for i, v := range viewers {
 		running.Go(func() { reports[i] = v.run(ctx) })
 	}
 	running.Wait()
+	together.end()
+	if multivariant {
+		checkRates(context.WithoutCancel(ctx), o.Client, base, viewers)
+	}
+	for i, v := range viewers {
+		reports[i].Violations = v.checker.Violations()
+	}
 	return reports, nil
 }
 
-// variants are the URIs of a multivariant playlist; none for a media playlist.
-func variants(playlist string) (uris []string) {
-	next := false
-	for line := range strings.Lines(playlist) {
-		line = strings.TrimSuffix(line, "\n")
-		if next && !strings.HasPrefix(line, "#") {
-			uris = append(uris, line)
-		}
-		next = strings.HasPrefix(line, "#EXT-X-STREAM-INF:")
+// ratesPatience is how long the multivariant playlist is waited for at the end.
+const ratesPatience = 5 * time.Second
+
+// checkRates holds the rates that the multivariant playlist names by now against
+// those of the segments that were seen.
+func checkRates(ctx context.Context, client *http.Client, base *url.URL, viewers []*viewer) {
+	ctx, cancel := context.WithTimeout(ctx, ratesPatience)
+	defer cancel()
+	data, late, err := newViewer(client, base).load(ctx, base.String())
+	if err != nil || late {
+		return // the camera is gone by now
 	}
-	return uris
+	list, err := ParseMultivariant(data)
+	if err != nil {
+		viewers[0].checker.Fail("%v", err)
+		return
+	}
+	peaks := map[string]float64{}
+	for _, v := range viewers {
+		peaks[path.Base(v.base.Path)] = v.peak
+	}
+	sound := 0.0
+	for _, r := range list.Audio {
+		sound = max(sound, peaks[r.URI])
+	}
+	for _, v := range list.Variants {
+		peak := peaks[v.URI]
+		if v.Audio != "" {
+			peak += sound
+		}
+		if float64(v.Bandwidth) < peak {
+			viewers[0].checker.Fail("4.3.4.2: variant %s is said to need %d bit/s, and needs %.0f", v.URI, v.Bandwidth, peak)
+		}
+	}
 }
 
 // A viewer watches one media playlist.
@@ -101,7 +140,11 @@ type viewer struct {
 	media   *mediaChecker
 	report  Report
 
+	together *presentation
+	known    map[string]uint64 // how far the others were
+
 	playlist *Playlist
+	peak     float64 // bits per second of the worst segment
 	round    int
 	changed  time.Time // when the playlist was last another
 	have     map[string]bool
@@ -112,6 +155,15 @@ func newViewer(client *http.Client, base *url.URL) *viewer {
 	c := New()
 	return &viewer{client: client, base: base, checker: c, media: newMediaChecker(c), report: Report{URL: base.String()},
 		have: map[string]bool{}, hinted: map[string][]byte{}}
+}
+
+// show puts the viewer's playlist beside others.
+func (v *viewer) show(p *presentation) {
+	uri := v.base.Path
+	v.together = p
+	p.join(uri, v.checker)
+	v.checker.Outgrown = func(target int) { p.outgrown(uri, target) }
+	v.media.began = func(s Segment, at time.Duration) { p.media(uri, s, at) }
 }
 
 func (v *viewer) run(ctx context.Context) Report {
@@ -169,6 +221,7 @@ func (v *viewer) step(ctx context.Context) error {
 		return nil
 	}
 	v.playlist = p
+	v.known = v.together.loaded(v.base.Path, p, last, v.known)
 	if query != "" && !p.has(msn, part) {
 		v.checker.Fail("6.2.5.2: asked for %s, the playlist ends with segment %d and %d parts", query, p.end(), len(p.openParts()))
 	}
@@ -282,6 +335,9 @@ func (v *viewer) loadMedia(ctx context.Context, p *Playlist) {
 		}
 		if data, ok := v.loadPiece(ctx, s.URI); ok {
 			v.report.Segments++
+			if 2*s.Duration >= p.target() {
+				v.peak = max(v.peak, float64(len(data))*8/s.Duration.Seconds())
+			}
 			switch path.Ext(s.URI) {
 			case ".ts":
 				if len(data)%188 != 0 {

@@ -68,7 +68,7 @@ func (c *camera) answer(name, msn, query string) (int, []byte) {
 	var sequence, index, asked int
 	switch {
 	case name == "live.m3u8":
-		return 200, []byte("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nmain.m3u8\n")
+		return 200, []byte("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1000000,CODECS=\"avc1.64000C\"\nmain.m3u8\n")
 	case name == "main.m3u8":
 		if n, _ := fmt.Sscanf(msn, "%d", &asked); msn == "" && query != "" || msn != "" && (n != 1 || asked < 0 || asked > c.parts/10+1) {
 			return 400, nil
