@@ -24,11 +24,16 @@ type sight struct {
 	AudioBytes int      `json:"audioBytes"` // decoded
 	Clock      *int64   `json:"clock"`      // that the camera drew into the picture
 	Errors     []string `json:"errors"`     // uncaught, in the page
+	Stalls     []int    `json:"stalls"`     // in milliseconds: when it stood still for want of media
+	Playlist   string   `json:"playlist"`   // multivariant, the last that was loaded
+	Sessions   int      `json:"sessions"`   // of our page's player: how often it began anew
+	Mends      int      `json:"mends"`      // of our page's player: how often it was helped on
 }
 
 // A browser is a headless Chromium with one page.
 type browser struct {
 	t      *testing.T
+	input  io.Writer
 	sights chan sight
 	last   sight
 }
@@ -52,7 +57,7 @@ func openBrowser(t *testing.T, url string, c clock, options ...string) *browser 
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	b := &browser{t: t, sights: make(chan sight, 1)}
+	b := &browser{t: t, input: input, sights: make(chan sight, 1)}
 	read := make(chan error, 1)
 	go func() { read <- b.read(output) }()
 	t.Cleanup(func() {
@@ -70,6 +75,14 @@ func openBrowser(t *testing.T, url string, c clock, options ...string) *browser 
 		}
 	})
 	return b
+}
+
+// limit lets the page load so many bits per second from now on; 0 for no limit.
+func (b *browser) limit(bitsPerSecond int) {
+	b.t.Helper()
+	if _, err := fmt.Fprintln(b.input, bitsPerSecond); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // read hands sights on, the newest only: a test that is busy sees the present

@@ -160,7 +160,7 @@ export class ArchivePlayer {
     this.target = at
     this.isOver = false
     this.setStatus({ kind: 'loading' })
-    const hlsClass = await loadHls()
+    const hlsClass = await loadHls(false)
     // Another moment may have been asked for meanwhile, or live.
     if (running.signal.aborted || this.stretch !== stretch) return
     this.endHls()

@@ -4,6 +4,11 @@ const shared: Partial<HlsConfig> = {
   // fMP4 goes to the decoder as it comes: a worker would only copy it about.
   enableWorker: false,
   lowLatencyMode: false,
+  // Half-lives of the bandwidth, in seconds of loading. A segment that comes quickly
+  // loads for some milliseconds: by hls.js's own 3 and 9 seconds, what was measured
+  // a quarter of an hour ago would outweigh what has become of the network.
+  abrEwmaFastLive: 0.1,
+  abrEwmaSlowLive: 0.5,
   // The player's own loop retries for ever; hls.js gives up early, so that the
   // loop hears of a restart of the server soon and asks for the playlist anew.
   playlistLoadPolicy: {

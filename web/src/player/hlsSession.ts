@@ -1,12 +1,14 @@
 import type Hls from 'hls.js'
-import type { ErrorData, Level, LevelDetails } from 'hls.js'
+import type { ErrorData, Fragment, FragLoadedData, FragLoadingData, Level, LevelDetails, LoaderStats } from 'hls.js'
 import { LATENCY_CHECK_MS, MAX_BEHIND_TARGET_MS } from '../config'
 import { NotYet } from './fetchPlaylist'
 import { liveConfig, previewConfig, watchConfig } from './hlsConfig'
 import { RecoveryLadder } from './ladder'
 import { LatencyKeeper } from './latencyKeeper'
 import { ProgressWatch, type Sample } from './progress'
+import { RateGuard, type Load } from './rateGuard'
 import type { Quality, Session } from './session'
+import { UpHold } from './upHold'
 
 export interface HlsSessionOptions {
   video: HTMLVideoElement
@@ -31,6 +33,11 @@ export class HlsSession implements Session {
   private readonly ladder = new RecoveryLadder()
   private readonly progress = new ProgressWatch()
   private readonly keeper = new LatencyKeeper()
+  private readonly guard = new RateGuard()
+  private readonly upHold = new UpHold()
+  /** To be given up once the part that is being loaded is there. */
+  private leaving: Fragment | null = null
+  private loading: { data: FragLoadingData; load: Load; stats: LoaderStats } | null = null
   private hasParts = true
   private appended = 0
   private fail: (reason: string) => void = () => {}
@@ -62,10 +69,17 @@ export class HlsSession implements Session {
           this.play()
         })
         if (this.options.mode === 'live') hls.on(hlsClass.Events.LEVEL_LOADED, (_event, { details }) => this.settle(details))
+        if (this.options.mode !== 'preview') {
+          hls.on(hlsClass.Events.FRAG_LOADING, (_event, data) => this.onLoading(data))
+          hls.on(hlsClass.Events.FRAG_LOADED, (_event, data) => this.onLoaded(data))
+          hls.on(hlsClass.Events.LEVEL_SWITCHING, () => this.guard.reset())
+          hls.on(hlsClass.Events.LEVEL_UPDATED, (_event, { details }) => mendParts(details))
+          hls.on(hlsClass.Events.AUDIO_TRACK_UPDATED, (_event, { details }) => mendParts(details))
+        }
         hls.loadSource(this.options.url)
         hls.attachMedia(this.options.video)
         watch = setInterval(() => this.check(), 1_000)
-        if (this.options.mode === 'live') pace = setInterval(() => this.keepPace(), LATENCY_CHECK_MS)
+        if (this.options.mode !== 'preview') pace = setInterval(() => this.keepPace(), LATENCY_CHECK_MS)
       })
     } finally {
       clearInterval(watch)
@@ -184,12 +198,61 @@ export class HlsSession implements Session {
     if (!this.hasParts) delete this.hls.config.liveSyncDuration
   }
 
+  private onLoading(data: FragLoadingData): void {
+    if (data.frag.type !== 'main' || data.frag.sn === 'initSegment') return
+    const { duration, stats } = data.part ?? data.frag
+    const load: Load = { startMs: performance.now(), firstByteMs: 0, endMs: null, mediaMs: duration * 1000, bytes: 0, totalBytes: 0 }
+    this.loading = { data, load, stats }
+    this.guard.started(load)
+  }
+
+  private onLoaded({ frag, part }: FragLoadedData): void {
+    if (this.leaving && frag === this.leaving) {
+      // hls.js would go on with the next part of the same segment.
+      this.leaving = null
+      setTimeout(() => frag.abortRequests())
+    }
+    if (!this.loading || frag !== this.loading.data.frag || (part ?? undefined) !== (this.loading.data.part ?? undefined)) return
+    const { load, stats } = this.loading
+    load.endMs = performance.now()
+    load.bytes = stats.loaded
+    this.loading = null
+  }
+
+  /** Goes over to a smaller variant before there is nothing left to play. */
+  private keepUp(aheadMs: number): void {
+    const { hls, loading } = this
+    if (loading) {
+      loading.load.bytes = loading.stats.loaded
+      loading.load.totalBytes = loading.stats.total
+      loading.load.firstByteMs = loading.stats.loading.first
+    }
+    const nowMs = performance.now()
+    if (this.upHold.ends(nowMs)) hls.autoLevelCapping = -1
+    if (!hls.autoLevelEnabled || hls.loadLevel <= hls.minAutoLevel) return
+    const shortage = this.guard.check(nowMs, aheadMs)
+    if (!shortage) return
+    const { bitsPerSecond } = shortage
+    this.guard.reset()
+    hls.bandwidthEstimate = Math.max(bitsPerSecond, 1)
+    let level = hls.loadLevel - 1
+    while (level > hls.minAutoLevel && (hls.levels[level]?.bitrate ?? 0) > bitsPerSecond) level--
+    this.upHold.begin(nowMs)
+    hls.autoLevelCapping = level
+    hls.nextAutoLevel = level
+    hls.nextLoadLevel = level
+    if (shortage.letCome) this.leaving = loading?.data.frag ?? null
+    else loading?.data.frag.abortRequests()
+    this.loading = null
+  }
+
   private keepPace(): void {
-    if (!this.hasParts) return
-    const { video } = this.options
+    const { video, mode } = this.options
     const { buffered } = video
     const playing = !video.paused && !video.seeking && !document.hidden && video.readyState > HTMLMediaElement.HAVE_CURRENT_DATA
     const aheadMs = buffered.length > 0 ? (buffered.end(buffered.length - 1) - video.currentTime) * 1000 : 0
+    if (!video.paused && !video.seeking && !document.hidden) this.keepUp(Math.max(0, aheadMs))
+    if (mode !== 'live' || !this.hasParts) return
     const { rate, jumpMs } = this.keeper.sample({ nowMs: Date.now(), aheadMs, playing: playing && buffered.length > 0 })
     if (jumpMs > 0) video.currentTime += jumpMs / 1000
     if (video.playbackRate !== rate) video.playbackRate = rate
@@ -216,6 +279,22 @@ export class HlsSession implements Session {
   private details(): LevelDetails | undefined {
     const { hls } = this
     return hls.levels[hls.currentLevel]?.details ?? hls.levels[hls.loadLevel]?.details
+  }
+}
+
+/**
+ * Where a playlist comes while a part is loaded, hls.js forgets that it has the parts
+ * before that, and at the end of their segment it waits for them until they have left
+ * the playlist. What a segment has of parts is loaded one by one.
+ */
+function mendParts({ partList }: LevelDetails): void {
+  if (!partList) return
+  for (let i = partList.length - 1; i > 0; i--) {
+    const part = partList[i]
+    const before = partList[i - 1]
+    if (part?.loaded && before && !before.loaded && before.fragment.sn === part.fragment.sn) {
+      before.elementaryStreams = part.elementaryStreams
+    }
   }
 }
 

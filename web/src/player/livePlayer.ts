@@ -135,7 +135,7 @@ export class LivePlayer {
     while (!signal.aborted) {
       const startedMs = Date.now()
       try {
-        const hlsClass = await loadHls()
+        const hlsClass = await loadHls(!this.options.preview)
         if (signal.aborted) return
         const url = this.urlFor(hlsClass)
         await this.playOnce(hlsClass, url, await fetchPlaylist(url, signal), signal)

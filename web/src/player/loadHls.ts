@@ -1,9 +1,14 @@
 import type Hls from 'hls.js'
 
-/** Loads hls.js when the first picture is wanted, so that the page itself is there at once. */
-export async function loadHls(): Promise<typeof Hls> {
+/**
+ * Loads hls.js when the first picture is wanted, so that the page itself is there at
+ * once. Sound that a camera's sources share has a playlist of its own, which the
+ * light build knows nothing of: it shows the picture alone, and saves a tile that is
+ * silent anyway the requests.
+ */
+export async function loadHls(withSound: boolean): Promise<typeof Hls> {
   try {
-    return (await import('hls.js/light')).default
+    return withSound ? (await import('hls.js')).default : (await import('hls.js/light')).default
   } catch (err) {
     reloadPage()
     throw err
