@@ -81,7 +81,7 @@ function recordMode(value: unknown): RecordMode {
 function readRecord(value: unknown): RecordSettings {
   const f = fields(value)
   const schedule = fields(f.schedule)
-  return { mode: recordMode(f.mode), maxAge: text(f.max_age), maxBytes: number(f.max_bytes), hours: list(schedule.spans).map(text).filter(Boolean), zone: text(schedule.zone) }
+  return { mode: recordMode(f.mode), maxAge: text(f.max_age), maxBytes: number(f.max_bytes), sources: list(f.sources).map(text).filter(Boolean), hours: list(schedule.spans).map(text).filter(Boolean), zone: text(schedule.zone) }
 }
 
 const RECORDING_STATES: readonly string[] = ['off', 'recording', 'waiting', 'failed']

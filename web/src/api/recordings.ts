@@ -40,6 +40,8 @@ export function readRecorded(value: unknown, from: number, to: number): Recorded
     bookmarks: list(f.bookmarks).map(readBookmark).filter((mark) => mark.to >= mark.from),
     moreGaps: f.more_gaps === true,
     source: text(f.source),
+    bytes: number(f.bytes),
+    coverage: number(f.coverage_ratio),
   }
 }
 
@@ -52,6 +54,16 @@ export async function addBookmark(cameraId: string, mark: { from: number; to: nu
 /** The mark goes; the recordings stay, as long as they would have without it. */
 export async function removeBookmark(cameraId: string, id: string): Promise<void> {
   await call(`${cameraPath(cameraId)}/bookmarks/${encodeURIComponent(id)}`, { method: 'DELETE' })
+}
+
+/** Why the server's disk takes no recordings just now; "" while it does, or where that is not told. */
+export async function archiveTrouble(signal: AbortSignal): Promise<string> {
+  try {
+    const f = fields(await call('/archive', { signal }))
+    return text(f.trouble) === '' ? '' : text(f.detail) || text(f.trouble).replaceAll('_', ' ')
+  } catch {
+    return '' // a server that does not answer says so elsewhere
+  }
 }
 
 const iso = (at: number): string => encodeURIComponent(new Date(at).toISOString())

@@ -45,6 +45,8 @@ export interface RecordSettings {
   maxAge: string
   /** 0 for no limit. */
   maxBytes: number
+  /** Those of the camera's sources that are recorded, by name; none: the first. */
+  sources: string[]
   /** Of mode schedule: days and hours as the API writes them, "mon-fri 08:00-18:00". */
   hours: string[]
   /** The zone of those; "" for UTC. */

@@ -32,7 +32,7 @@ export function recordingText(recording: RecordingStatus): string {
 function waitingText({ mode, error }: RecordingStatus): string {
   if (error !== '') return `Recording waits: ${error}`
   if (mode === 'event') return 'Recording waits for an event'
-  return mode === 'schedule' ? 'Recording waits for its hours' : 'Recording waits for the camera'
+  return mode === 'schedule' ? 'Recording waits for its hours' : 'Nothing of it is recorded just now'
 }
 
 /** "99.9 %", and never "100 %" of what is not whole. */

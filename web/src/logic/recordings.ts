@@ -52,10 +52,13 @@ export interface Recorded {
   moreGaps: boolean
   /** Which of the camera's sources this is of; "" if not told. */
   source: string
+  /** Of the whole of it: how many bytes, and how much of the time up to now there is footage of. */
+  bytes: number
+  coverage: number
 }
 
 export function nothingRecorded(from: number, to: number): Recorded {
-  return { from, to, resolutionMs: 0, spans: [], gaps: [], bookmarks: [], moreGaps: false, source: '' }
+  return { from, to, resolutionMs: 0, spans: [], gaps: [], bookmarks: [], moreGaps: false, source: '', bytes: 0, coverage: 0 }
 }
 
 /**

@@ -16,6 +16,8 @@ export interface ArchivePlayerOptions {
   canvas: HTMLCanvasElement
   /** The first moment with footage at or behind one; null if there is none but live. */
   nextFootage: (at: number, signal: AbortSignal) => Promise<number | null>
+  /** The sources that are recorded, where more than one is: what to try where the first cannot be played. */
+  sources: () => readonly string[]
   onStatus: (status: PlayerStatus) => void
   /** There is nothing more to play but what happens now. */
   onLive: () => void
@@ -40,6 +42,11 @@ export class ArchivePlayer {
   private details: LevelDetails | null = null
   /** Where to go, until the playlist is there by which it is known where that is. */
   private target: number | null = null
+  /** What the stretch was loaded for. */
+  private wanted: number | null = null
+  /** The source that is played; "" is the one that was recorded first. */
+  private source = ''
+  private readonly unplayable = new Set<string>()
   private wantsPlay = true
   private chosenRate = 1
   private atEdge = false
@@ -158,6 +165,7 @@ export class ArchivePlayer {
     clearTimeout(this.retry)
     this.stretch = stretch
     this.target = at
+    this.wanted = at
     this.isOver = false
     this.setStatus({ kind: 'loading' })
     const hlsClass = await loadHls(false)
@@ -176,7 +184,7 @@ export class ArchivePlayer {
       if (this.hls === hls) this.details = details
     })
     hls.on(hlsClass.Events.FRAG_BUFFERED, () => this.backoff.reset())
-    hls.loadSource(archivePlaylistPath(this.options.cameraId, stretch))
+    hls.loadSource(archivePlaylistPath(this.options.cameraId, stretch, this.source))
     hls.attachMedia(this.options.video)
   }
 
@@ -253,7 +261,15 @@ export class ArchivePlayer {
       this.resume()
       return
     }
+    if (data.type === 'mediaError' && stretch && this.tryOtherSource()) {
+      void this.load(stretch, this.wanted ?? at)
+      return
+    }
     if (data.type === 'mediaError') {
+      // The next wish begins anew: the camera's settings may be others by then.
+      this.endHls()
+      this.stretch = null
+      this.target = at
       this.setStatus({ kind: 'unsupported', message: 'This browser cannot play what was recorded, probably H.265. Export it, or try Safari, or Firefox or Edge with hardware support.' })
       return
     }
@@ -262,6 +278,16 @@ export class ArchivePlayer {
     this.target = at
     clearTimeout(this.retry)
     this.retry = setTimeout(() => void this.load(stretchAround(at, Date.now()), at), waitMs)
+  }
+
+  /** A second, smaller source is often H.264 where the first is not. */
+  private tryOtherSource(): boolean {
+    const sources = this.options.sources()
+    this.unplayable.add(this.source === '' ? (sources[0] ?? '') : this.source)
+    const other = sources.find((name) => !this.unplayable.has(name))
+    if (other === undefined) return false
+    this.source = other
+    return true
   }
 
   private check(): void {

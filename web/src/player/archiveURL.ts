@@ -33,8 +33,10 @@ function folder(cameraId: string): string {
   return `/archive/${encodeURIComponent(cameraId)}`
 }
 
-export function archivePlaylistPath(cameraId: string, { from, to }: Stretch): string {
-  return `${folder(cameraId)}/index.m3u8?from=${stamp(from)}${to === null ? '' : `&to=${stamp(to)}`}`
+/** The playlist of a stretch: of a source by its name, or of the one that was recorded first. */
+export function archivePlaylistPath(cameraId: string, { from, to }: Stretch, source = ''): string {
+  const end = to === null ? '' : `&to=${stamp(to)}`
+  return `${folder(cameraId)}/index.m3u8?from=${stamp(from)}${end}${source === '' ? '' : `&source=${encodeURIComponent(source)}`}`
 }
 
 /** One picture at a moment, or just before it. */

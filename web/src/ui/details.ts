@@ -9,6 +9,7 @@ import { textButton } from './button'
 import { copyRow } from './copyRow'
 import { h, setText, show } from './dom'
 import { trackLine } from './probePanel'
+import type { ArchiveFacts } from './timeline/timeline'
 
 /** What is known of a camera, beside its picture. */
 export class DetailsPanel {
@@ -21,6 +22,7 @@ export class DetailsPanel {
   private readonly mpegts: HTMLElement
   private shown = ''
   private said = ''
+  private archive: ArchiveFacts | null = null
 
   constructor(private readonly cameraId: string) {
     this.restart = textButton({ label: 'Reconnect now', icon: 'restart', testId: 'reconnect-now', onClick: () => void this.reconnect() })
@@ -47,6 +49,11 @@ export class DetailsPanel {
     this.showReason()
   }
 
+  /** What is recorded in all, where the camera's own state does not say. */
+  setArchive(facts: ArchiveFacts): void {
+    this.archive = facts
+  }
+
   update(camera: Camera, reason: string, nowMs: number): void {
     setText(this.reason, reason)
     this.showReason()
@@ -54,7 +61,7 @@ export class DetailsPanel {
     show(this.restart, camera.enabled)
     setText(this.viewers, plural(camera.status.viewers, 'viewer'))
     const blocks = camera.status.sources.map((source) => sourceBlock(source, camera.status.error, nowMs))
-    const recording = recordingBlock(camera, nowMs)
+    const recording = recordingBlock(camera, this.archive, nowMs)
     if (recording) blocks.push(recording)
     // Rebuilt only when it reads differently, so that a selected text stays selected.
     const text = blocks.map((block) => block.textContent).join('\n')
@@ -82,13 +89,16 @@ export class DetailsPanel {
 }
 
 /** What is recorded of the camera; null where nothing is or was. */
-function recordingBlock({ status: { recording } }: Camera, nowMs: number): HTMLElement | null {
-  if (recording.state === 'off' && recording.oldest === null) return null
+function recordingBlock({ status: { recording } }: Camera, archive: ArchiveFacts | null, nowMs: number): HTMLElement | null {
+  const oldest = recording.oldest?.getTime() ?? archive?.oldest ?? null
+  const bytes = recording.bytes || (archive?.bytes ?? 0)
+  const coverage = recording.coverage ?? (oldest === null ? null : (archive?.coverage ?? null))
+  if (recording.state === 'off' && oldest === null) return null
   const facts: [string, string][] = []
-  if (recording.bytes > 0) facts.push(['Kept', formatBytes(recording.bytes)])
-  if (recording.oldest) facts.push(['Oldest', formatAgo(recording.oldest, nowMs)])
+  if (bytes > 0) facts.push(['Kept', formatBytes(bytes)])
+  if (oldest !== null) facts.push(['Oldest', formatAgo(new Date(oldest), nowMs)])
   if (recording.state !== 'recording' && recording.newest) facts.push(['Newest', formatAgo(recording.newest, nowMs)])
-  if (recording.coverage !== null) facts.push(['Last 24 h', coverageText(recording.coverage)])
+  if (coverage !== null) facts.push(['Last 24 h', coverageText(coverage)])
   const list = h('dl', { class: 'facts' })
   for (const [term, value] of facts) list.append(h('div', {}, h('dt', { text: term }), h('dd', { text: value })))
   const state = { off: 'Off', recording: 'Recording', waiting: 'Waits', failed: 'Failed' }[recording.state]

@@ -1,6 +1,6 @@
 import { Announcer } from '../logic/announcer'
 import { formatSeconds } from '../logic/format'
-import { ArchivePlayer } from '../player/archivePlayer'
+import { ArchivePlayer, type ArchivePlayerOptions } from '../player/archivePlayer'
 import { LivePlayer, type PlayerStatus } from '../player/livePlayer'
 import { livePlaylistPath, lowLatencyFits, playlistPath } from '../player/playlistURL'
 import { iconButton } from './button'
@@ -89,13 +89,12 @@ export class PlayerView {
   }
 
   /** From now on the past can be played, too; onChange hears when that begins and ends. */
-  enablePast(cameraId: string, nextFootage: (at: number, signal: AbortSignal) => Promise<number | null>, onChange: () => void): void {
+  enablePast(options: Pick<ArchivePlayerOptions, 'cameraId' | 'nextFootage' | 'sources'>, onChange: () => void): void {
     this.onPast = onChange
     this.past = new ArchivePlayer({
-      cameraId,
+      ...options,
       video: this.video,
       canvas: this.canvas,
-      nextFootage,
       onStatus: (status) => this.isPast && this.onStatus(status),
       onLive: () => this.goLive(),
     })

@@ -47,6 +47,7 @@ export class Harness {
     this.mock.archives.clear()
     this.mock.archived.length = 0
     this.mock.clipDelayMs = 0
+    this.mock.strangeCodec = false
   }
 }
 

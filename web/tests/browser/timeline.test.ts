@@ -349,6 +349,20 @@ test('a stretch is bookmarked, found in the list, and let go', async () => {
   })
 })
 
+test('where the browser cannot play the first recorded source, it plays the second, or says why not', async () => {
+  harness.mock.strangeCodec = true
+  await harness.inPage(async (page) => {
+    await open(page)
+    await clickAt(page, now - 50 * MINUTE)
+    await waitForText(page, 'player-message', 'This browser cannot play what was recorded, probably H.265')
+    Object.assign(harness.mock.cameras.get('door').record, { sources: ['main', 'sub'] })
+    await page.waitForTimeout(2_500)
+    await clickAt(page, now - 45 * MINUTE)
+    await playsFrom(page, now - 45 * MINUTE)
+    expect(harness.mock.archived.some((path) => path.includes('source=sub'))).toBe(true)
+  })
+}, 60_000)
+
 test('a server without an archive shows no bar of time', async () => {
   harness.mock.overrides.set('GET recordings', () => [404, { title: 'Nothing is recorded here', status: 404, detail: 'this server keeps no archive' }])
   await harness.inPage(async (page) => {

@@ -33,6 +33,8 @@ export class MockServer {
   archives = new Map()
   /** Paths below /archive that were asked for. */
   archived = []
+  /** The first recorded source is in a codec that no browser has heard of. */
+  strangeCodec = false
   /** How long a piece of an export takes. */
   clipDelayMs = 0
   port = 0
@@ -179,10 +181,11 @@ export class MockServer {
     const clip = this.clips[offer?.clips[0]]
     if (!archive || !clip) return problem(res, 404, 'No recording', 'nothing is recorded between these times')
     if (name === 'index.m3u8') {
-      const text = archive.playlist(query)
+      const text = archive.playlist(query)?.replaceAll('clip/', query.get('source') === 'sub' ? 'clip/' : 'main/')
       return text ? playlist(res, text, 1) : problem(res, 404, 'No recording', 'nothing is recorded between these times')
     }
-    if (rest[0] === 'clip') return send(res, rest[1] === 'init.mp4' ? await clip.init() : await clip.segment(Number.parseInt(rest[1], 10)))
+    if (rest[0] === 'main' && rest[1] === 'init.mp4' && this.strangeCodec) return send(res, Buffer.from((await clip.init()).toString('latin1').replace('avc1', 'hvc1').replace('avcC', 'hvcC'), 'latin1'))
+    if (rest[0] === 'clip' || rest[0] === 'main') return send(res, rest[1] === 'init.mp4' ? await clip.init() : await clip.segment(Number.parseInt(rest[1], 10)))
     if (name === 'frame') {
       const [n] = archive.segments(Number(query.get('at')) - 1000, Number(query.get('at')) + 1)
       if (n === undefined) return problem(res, 404, 'No recording', 'nothing is recorded at this time')

@@ -1,5 +1,5 @@
 import { RequestError } from '../../api/problem'
-import { getRecordings, removeBookmark } from '../../api/recordings'
+import { archiveTrouble, getRecordings, removeBookmark } from '../../api/recordings'
 import type { Camera } from '../../api/types'
 import { gapText } from '../../logic/gapText'
 import { gapAt, spanAt, type Bookmark, type Recorded } from '../../logic/recordings'
@@ -18,10 +18,18 @@ import { RATES, Toolbar } from './toolbar'
 
 const TICK_MS = 250
 const MOVE_MS = 180
-const SURVEY_MS = 300_000
+const SURVEY_MS = 30_000
 /** No archive reaches further back than this. */
 const LONGEST = 20 * 365 * DAY
 const ZONE_KEY = 'drover.zone'
+
+/** What there is of a camera in all. */
+export interface ArchiveFacts {
+  bytes: number
+  oldest: number | null
+  /** Of the last 24 hours, or since the beginning if that is later. */
+  coverage: number
+}
 
 /** The past of a camera under its picture: what there is, and the way to any moment of it. */
 export class Timeline {
@@ -51,6 +59,8 @@ export class Timeline {
   private surveyedAtMs = -Infinity
   private camera: Camera | null = null
   private problem = ''
+  /** Why the disk takes nothing, from the API. */
+  private trouble = ''
   private noticeText = ''
   /** The server keeps no archive: then there is no bar of time. */
   private isOff = false
@@ -64,6 +74,7 @@ export class Timeline {
     private readonly cameraId: string,
     private readonly player: PlayerView,
     private readonly onSettings: () => void,
+    private readonly onFacts: (facts: ArchiveFacts) => void,
   ) {
     this.load = (from, to, resolution, signal) => getRecordings(cameraId, from, to, resolution, signal)
     this.zone = storedZone() === 'UTC' ? new Zone('UTC') : this.own
@@ -126,7 +137,10 @@ export class Timeline {
       this.legend.element,
     )
     show(this.notice, false)
-    player.enablePast(cameraId, (at, signal) => findFootage(this.load, at, Date.now(), signal), () => this.onMode())
+    player.enablePast(
+      { cameraId, nextFootage: (at, signal) => findFootage(this.load, at, Date.now(), signal), sources: () => this.camera?.record.sources ?? [] },
+      () => this.onMode(),
+    )
     this.tick = setInterval(() => this.onTick(), TICK_MS)
     this.listen()
   }
@@ -160,9 +174,13 @@ export class Timeline {
     if (now - this.surveyedAtMs < SURVEY_MS) return
     this.surveyedAtMs = now
     try {
-      const first = (await this.load(now - LONGEST, now, DAY / 1000, this.leaving.signal)).spans[0]
-      this.oldest = first ? first.from : Infinity
+      const { signal } = this.leaving
+      this.trouble = await archiveTrouble(signal)
+      const { spans, bytes } = await this.load(now - LONGEST, now, DAY / 1000, signal)
+      this.oldest = spans[0]?.from ?? Infinity
       this.isOff = false
+      const { coverage } = await this.load(Math.max(now - DAY, Math.min(this.oldest, now - 60 * SECOND)), now, HOUR / 1000, signal)
+      this.onFacts({ bytes, oldest: spans[0]?.from ?? null, coverage })
     } catch (err) {
       // Then it is as old as what comes into view.
       this.isOff = err instanceof RequestError && err.status === 404
@@ -341,6 +359,8 @@ export class Timeline {
       text = `Recordings: ${this.problem}`
     } else if (recording?.state === 'failed') {
       text = `Nothing is recorded just now: ${recording.error || 'the recorder failed'}`
+    } else if (this.trouble !== '' && recording && recording.mode !== 'off') {
+      text = `The disk takes no recordings just now: ${this.trouble}`
     } else if (recording && recording.state === 'off' && recording.oldest === null && this.oldest === Infinity && this.store.isComplete && this.recorded.spans.length === 0) {
       text = 'This camera is not recorded.'
       action = { label: this.camera?.readOnly ? 'Show settings' : 'Record it', run: this.onSettings }
