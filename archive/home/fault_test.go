@@ -132,7 +132,7 @@ func TestWhateverHappensAllIsCopiedAndNothingTwice(t *testing.T) {
 		"a byte changes on the way":             {times(4, http.MethodPut, spoilt), home.ReasonMismatch},
 		"the store has another size":            {times(2, http.MethodHead, otherSize), home.ReasonMismatch},
 		"the store does not have what it took":  {times(2, http.MethodHead, xmlError(404, "NotFound")), home.ReasonMismatch},
-		"the store cannot be asked what it has": {times(2, http.MethodHead, cutUpload), home.ReasonUnreachable},
+		"the store cannot be asked what it has": {times(12, http.MethodHead, cutUpload), home.ReasonUnreachable},
 		"the store does not answer":             {times(1, http.MethodPut, silence), home.ReasonUnreachable},
 		"the store answers without end":         {times(2, http.MethodPut, endless), home.ReasonBroken},
 		"the clocks are two hours apart":        {times(2, http.MethodPut, otherClock), home.ReasonClock},

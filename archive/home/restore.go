@@ -17,7 +17,7 @@ type Found struct {
 	Foreign int // that are none of Drover's, and are left alone
 	Adopted int // that the index did not know and does now
 	Files   int // of those
-	Missing int // that the index knows and the bucket does not have
+	Missing int // verified ones that the bucket does not have
 }
 
 // Verify holds the bucket's list against the index and changes nothing.
@@ -30,16 +30,20 @@ func (h *Home) Restore(ctx context.Context) (Found, error) { return h.walk(ctx, 
 
 func (h *Home) walk(ctx context.Context, adopt bool) (Found, error) {
 	var found Found
+	verified := int64(0)
 	err := h.store.list(ctx, func(o listed) error {
 		found.Objects++
-		bytes, known, err := h.index.ObjectBytes(ctx, o.name)
+		known, isVerified, err := h.index.Object(ctx, o.name)
+		if isVerified {
+			verified++
+		}
 		switch {
 		case err != nil:
 			return err
-		case known && bytes == o.bytes:
+		case known != nil && known.Bytes == o.bytes:
 			found.Known++
 			return nil
-		case known:
+		case known != nil:
 			found.Other++
 			return nil
 		case !adopt:
@@ -52,7 +56,7 @@ func (h *Home) walk(ctx context.Context, adopt bool) (Found, error) {
 		return found, err
 	}
 	stored, err := h.index.Stored(ctx)
-	found.Missing = max(0, int(stored.Objects+stored.Doomed)-found.Known-found.Other)
+	found.Missing = max(0, int(stored.Verified-verified)-found.Adopted)
 	return found, err
 }
 

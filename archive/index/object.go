@@ -209,10 +209,11 @@ func (x *Index) objects(ctx context.Context, where string, arguments ...any) ([]
 
 // Stored is how much there is in the second home.
 type Stored struct {
-	Objects int64
-	Bytes   int64
-	Doomed  int64     // objects that are to be deleted
-	From    time.Time // the beginning of the oldest footage; zero without objects
+	Objects  int64 // those that are being sent, too
+	Verified int64 // objects
+	Bytes    int64
+	Doomed   int64     // objects that are to be deleted
+	From     time.Time // the beginning of the oldest footage; zero without objects
 }
 
 // Stored returns how much there is in the second home.
@@ -221,8 +222,8 @@ func (x *Index) Stored(ctx context.Context) (Stored, error) {
 	var from sql.NullInt64
 	err := x.db.Reader().QueryRowContext(ctx, `
 		SELECT count(*) FILTER (WHERE state <> ?2), coalesce(sum(bytes) FILTER (WHERE state <> ?2), 0), count(*) FILTER (WHERE state = ?2),
-			min(start) FILTER (WHERE state = ?1)
-		FROM objects`, objectVerified, objectDoomed).Scan(&s.Objects, &s.Bytes, &s.Doomed, &from)
+			count(*) FILTER (WHERE state = ?1), min(start) FILTER (WHERE state = ?1)
+		FROM objects`, objectVerified, objectDoomed).Scan(&s.Objects, &s.Bytes, &s.Doomed, &s.Verified, &from)
 	if err != nil {
 		return s, fmt.Errorf("read what is stored: %w", sqlite.Explain(err))
 	}
@@ -365,16 +366,16 @@ func adoptMissing(ctx context.Context, tx *sql.Tx, f *File) error {
 	return leave(ctx, tx, f, Here|SecondHome, Here)
 }
 
-// ObjectBytes returns how many bytes the object of a name has that is in the second
-// home, or may be; false where there is none.
-func (x *Index) ObjectBytes(ctx context.Context, name string) (int64, bool, error) {
-	var bytes int64
-	err := x.db.Reader().QueryRowContext(ctx, "SELECT bytes FROM objects WHERE name = ?", name).Scan(&bytes)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, false, nil
+// Object returns what is known of the object of a name that is in the second home, or
+// may be, and whether it is verified; nil where nothing is.
+func (x *Index) Object(ctx context.Context, name string) (o *Object, verified bool, err error) {
+	all, err := x.objects(ctx, "WHERE name = ?", name)
+	if err != nil || len(all) == 0 {
+		return nil, false, err
 	}
-	if err != nil {
-		return 0, false, fmt.Errorf("read an object: %w", sqlite.Explain(err))
+	var state objectState
+	if err := x.db.Reader().QueryRowContext(ctx, "SELECT state FROM objects WHERE id = ?", all[0].ID).Scan(&state); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, false, fmt.Errorf("read an object: %w", sqlite.Explain(err))
 	}
-	return bytes, true, nil
+	return &all[0], state == objectVerified, nil
 }

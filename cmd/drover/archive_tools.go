@@ -19,7 +19,7 @@ func newArchive() *cobra.Command {
 		Use:   "archive",
 		Short: "Looks after recordings while the server is stopped",
 	}
-	cmd.AddCommand(newVerify(), newRepair())
+	cmd.AddCommand(newVerify(), newRepair(), newRestore())
 	return cmd
 }
 
