@@ -53,6 +53,7 @@ want_test() {
 	want chromium chromium
 	want tsreport tstools
 	want jq jq
+	want python3 python3
 	want nginx nginx
 	want varnishd varnish
 	want cvlc "vlc-bin vlc-plugin-base"
