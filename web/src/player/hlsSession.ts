@@ -118,6 +118,10 @@ export class HlsSession implements Session {
     return this.hls.latency > 0 ? this.hls.latency * 1000 : null
   }
 
+  programMs(): number | null {
+    return this.hls.playingDate?.getTime() ?? null
+  }
+
   bitrateBps(): number | null {
     return this.hls.levels[this.hls.currentLevel]?.bitrate ?? null
   }

@@ -116,6 +116,10 @@ export class LivePlayer {
     return this.session?.pictureAgeMs() ?? null
   }
 
+  programMs(): number | null {
+    return this.session?.programMs() ?? null
+  }
+
   qualities(): Quality[] {
     return this.session?.qualities() ?? []
   }

@@ -36,6 +36,11 @@ export class NativeSession implements Session {
     }
   }
 
+  programMs(): number | null {
+    const start = (this.video as { getStartDate?: () => Date }).getStartDate?.().getTime() ?? NaN
+    return Number.isFinite(start) ? start + this.video.currentTime * 1000 : null
+  }
+
   end(): void {
     this.onEnd()
     this.video.removeAttribute('src')

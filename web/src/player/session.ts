@@ -17,6 +17,8 @@ export interface Session {
   jumpToLive(): void
   /** How far the picture on the screen is behind the camera, in milliseconds; null if not known. */
   pictureAgeMs(): number | null
+  /** The moment of the picture on the screen by the clock of the playlist, in Unix milliseconds; null if not known. */
+  programMs(): number | null
   /** The bit rate of the source that is shown; null if not known. */
   bitrateBps(): number | null
   /** The jump to live would take the viewer forward. */

@@ -41,6 +41,7 @@ export class CameraPage {
     this.timeline = new Timeline(id, this.player, () => this.camera && this.dialogs.edit(this.camera), (facts) => this.details.setArchive(facts))
     const stage = h('div', { class: 'stage' }, this.player.element, this.timeline.element)
     this.player.stage = stage
+    this.player.enableBoxes(id)
     const back = h('a', { class: 'icon-button', testId: 'back', attrs: { href: '/', 'data-link': true, 'aria-label': 'All cameras', title: 'All cameras' } }, icon('back'))
     this.element = h(
       'main',

@@ -2,6 +2,7 @@ import { Announcer } from '../logic/announcer'
 import { formatSeconds } from '../logic/format'
 import { ArchivePlayer, type ArchivePlayerOptions } from '../player/archivePlayer'
 import { LivePlayer, type PlayerStatus } from '../player/livePlayer'
+import { Overlay } from '../player/overlay'
 import { livePlaylistPath, lowLatencyFits, playlistPath } from '../player/playlistURL'
 import { iconButton } from './button'
 import { h, setText, show } from './dom'
@@ -29,6 +30,9 @@ export class PlayerView {
   private readonly mute = iconButton({ label: 'Unmute (M)', icon: 'muted', testId: 'mute', onClick: () => this.toggleMute() })
   private readonly pip = iconButton({ label: 'Picture in picture (P)', icon: 'pip', testId: 'pip', onClick: () => void this.togglePip() })
   private readonly fullscreen = iconButton({ label: 'Full screen (F)', icon: 'fullscreen', testId: 'fullscreen', onClick: () => void this.toggleFullscreen() })
+  private readonly boxesCanvas = h('canvas', { class: 'boxes', testId: 'boxes', attrs: { 'aria-hidden': 'true', width: '0', height: '0' } })
+  private readonly boxes = iconButton({ label: 'Hide what is seen (B)', icon: 'boxes', testId: 'toggle-boxes', onClick: () => this.toggleBoxes() })
+  private overlay: Overlay | null = null
   private readonly quality = h('select', { class: 'quality', testId: 'quality', attrs: { 'aria-label': 'Source shown' }, on: { change: () => this.player.chooseQuality(Number(this.quality.value)) } })
   private readonly player: LivePlayer
   private past: ArchivePlayer | null = null
@@ -48,12 +52,13 @@ export class PlayerView {
     /** Told what stands on the picture, each time that is drawn; "" for nothing. */
     private readonly onMessage: (text: string) => void = () => {},
   ) {
-    const controls = h('div', { class: 'controls' }, this.playPause, this.live, this.latency, h('span', { class: 'spacer' }), this.quality, this.mute, this.pip, this.fullscreen)
+    const controls = h('div', { class: 'controls' }, this.playPause, this.live, this.latency, h('span', { class: 'spacer' }), this.boxes, this.quality, this.mute, this.pip, this.fullscreen)
     this.element = h(
       'div',
       { class: 'player', testId: 'player', attrs: { role: 'region', 'aria-label': `Live picture of ${cameraId}` } },
       this.canvas,
       this.video,
+      this.boxesCanvas,
       this.notice,
       this.message,
       this.spoken,
@@ -72,6 +77,7 @@ export class PlayerView {
     })
     show(this.pip, document.pictureInPictureEnabled === true)
     show(this.quality, false)
+    show(this.boxes, false)
     this.listen()
     this.player.start()
   }
@@ -98,6 +104,30 @@ export class PlayerView {
       onStatus: (status) => this.isPast && this.onStatus(status),
       onLive: () => this.goLive(),
     })
+  }
+
+  /** From now on what AI workers see is drawn over the picture, unless the viewer wants it not. */
+  enableBoxes(cameraId: string): void {
+    this.overlay = new Overlay({
+      cameraId,
+      video: this.video,
+      canvas: this.boxesCanvas,
+      programMs: () => (this.isPast ? (this.past?.wallMs ?? null) : this.player.programMs()),
+      isPast: () => this.isPast,
+      onFirst: () => show(this.boxes, true),
+    })
+    if (wantsBoxes()) this.overlay.start()
+    else show(this.boxes, true)
+    this.render()
+  }
+
+  private toggleBoxes(): void {
+    const { overlay } = this
+    if (!overlay) return
+    if (overlay.isOn) overlay.stop()
+    else overlay.start()
+    rememberBoxes(overlay.isOn)
+    this.render()
   }
 
   get isPast(): boolean {
@@ -174,6 +204,7 @@ export class PlayerView {
     this.leaving.abort()
     clearTimeout(this.hideTimer)
     this.announcer.stop()
+    this.overlay?.stop()
     this.past?.stop()
     this.player.stop()
     this.element.remove()
@@ -221,6 +252,8 @@ export class PlayerView {
     this.live.dataset.live = String(!isPast && this.status.kind === 'playing' && !paused && !player.isBehind())
     setIcon(this.playPause, paused ? 'play' : 'pause', paused ? 'Play (space)' : 'Pause (space)')
     setIcon(this.mute, video.muted ? 'muted' : 'sound', video.muted ? 'Unmute (M)' : 'Mute (M)')
+    setIcon(this.boxes, 'boxes', this.overlay?.isOn ? 'Hide what is seen (B)' : 'Show what is seen (B)')
+    this.boxes.setAttribute('aria-pressed', String(this.overlay?.isOn ?? false))
     this.renderQualities()
   }
 
@@ -291,6 +324,9 @@ export class PlayerView {
       case 'l':
         this.goLive()
         break
+      case 'b':
+        this.toggleBoxes()
+        break
       case 'p':
         void this.togglePip()
         break
@@ -331,6 +367,24 @@ export class PlayerView {
     } catch {
       // A frame may forbid it.
     }
+  }
+}
+
+const BOXES_KEY = 'drover.boxes'
+
+function wantsBoxes(): boolean {
+  try {
+    return localStorage.getItem(BOXES_KEY) !== 'off'
+  } catch {
+    return true // storage is forbidden here
+  }
+}
+
+function rememberBoxes(on: boolean): void {
+  try {
+    localStorage.setItem(BOXES_KEY, on ? 'on' : 'off')
+  } catch {
+    // It holds for this page then.
   }
 }
 
