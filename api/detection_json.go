@@ -2,13 +2,12 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/config"
 	"github.com/drover-video/drover/core/detection"
 )
@@ -107,9 +106,8 @@ type NewRule struct {
 	MinDuration string      `json:"min_duration,omitempty" doc:"How long something must be seen; left out: once is enough" example:"3s"`
 	Gap         string      `json:"gap,omitempty" doc:"Pauses up to this do not count: longer than the worker takes from frame to frame" default:"2s"`
 	Quiet       string      `json:"quiet,omitempty" doc:"An event is over when nothing has matched for so long" default:"10s"`
-	Schedule    *Schedule   `json:"schedule,omitempty" doc:"Left out: always"`
-	Record      *bool       `json:"record,omitempty" doc:"Whether the camera is recorded meanwhile, if it records by events" default:"true"`
-	Keep        *bool       `json:"keep,omitempty" doc:"Whether recordings of its events stay when others are deleted" default:"true"`
+	Schedule    *RuleHours  `json:"schedule,omitempty" doc:"Left out: always"`
+	Record      *bool       `json:"record,omitempty" doc:"Whether what is recorded of its events is kept when other recordings are deleted. A camera of record mode event is recorded because of them." default:"true"`
 }
 
 // Rule is a rule as it is kept.
@@ -124,17 +122,10 @@ type ZonePoint struct {
 	Y float64 `json:"y" doc:"A fraction of the picture's height"`
 }
 
-// Schedule is when in the week a rule is in force.
-type Schedule struct {
-	TimeZone string         `json:"time_zone,omitempty" default:"UTC" example:"Europe/Berlin"`
-	Spans    []ScheduleSpan `json:"spans" nullable:"false" doc:"Any of them"`
-}
-
-// ScheduleSpan is a time of some days.
-type ScheduleSpan struct {
-	Days []string `json:"days,omitempty" doc:"On which it begins: mon, tue, wed, thu, fri, sat, sun; left out for all"`
-	From string   `json:"from" example:"22:00"`
-	To   string   `json:"to" doc:"Before from, or the same: of the next day" example:"06:00"`
+// RuleHours is when in the week a rule is in force, as in the schedule of recordings.
+type RuleHours struct {
+	Zone  string   `json:"zone,omitempty" example:"Europe/Berlin" doc:"Left out: UTC"`
+	Spans []string `json:"spans" nullable:"false" example:"[\"mon-fri 08:00-18:00\"]" doc:"Days and hours; those that end before they begin go on to the next day"`
 }
 
 // preciseTime is a time as the API writes it where pictures are told apart by it:
@@ -207,13 +198,11 @@ func detectionEventOf(e *detection.Event) DetectionEvent {
 		Start: preciseTime(e.Start), End: preciseTime(e.End), Open: e.Open, Score: e.Score, Box: boxOf(e.Box), TrackID: e.Track, Best: preciseTime(e.Best)}
 }
 
-func weekdays() []string { return []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} }
-
-func (in *NewRule) rule(camera string) (detection.Rule, error) {
+func (in *NewRule) rule(id string) (detection.Rule, error) {
 	r := detection.Rule{
-		ID: in.ID, Camera: camera, Name: in.Name, Labels: in.Labels, MinScore: in.MinScore, Anchor: detection.Anchor(in.Anchor),
+		ID: in.ID, Camera: id, Name: in.Name, Labels: in.Labels, MinScore: in.MinScore, Anchor: detection.Anchor(in.Anchor),
 		Gap: detection.DefaultGap, Quiet: detection.DefaultQuiet,
-		Record: in.Record == nil || *in.Record, Keep: in.Keep == nil || *in.Keep,
+		Record: in.Record == nil || *in.Record,
 	}
 	for _, p := range in.Zone {
 		r.Zone = append(r.Zone, detection.Point{X: p.X, Y: p.Y})
@@ -230,54 +219,26 @@ func (in *NewRule) rule(camera string) (detection.Rule, error) {
 			return r, &detection.Error{Reason: detection.ReasonText, Field: d.field, Text: err.Error()}
 		}
 	}
-	var err error
 	if in.Schedule != nil {
-		r.Schedule, err = in.Schedule.schedule()
+		r.Schedule = camera.Schedule{Zone: in.Schedule.Zone, Spans: in.Schedule.Spans}
+		if r.Schedule.Zone == "" {
+			r.Schedule.Zone = "UTC" // one that is said is not no schedule
+		}
 	}
-	return r, err
-}
-
-func (in *Schedule) schedule() (*detection.Schedule, error) {
-	s := &detection.Schedule{Zone: in.TimeZone}
-	for i, span := range in.Spans {
-		var out detection.Span
-		for _, day := range span.Days {
-			number := slices.Index(weekdays(), day)
-			if number < 0 {
-				return nil, &detection.Error{Reason: detection.ReasonText, Field: fmt.Sprintf("schedule.spans[%d].days", i), Text: "must be of mon, tue, wed, thu, fri, sat and sun"}
-			}
-			out.Days = append(out.Days, time.Weekday(number))
-		}
-		var err error
-		if out.From, err = detection.ParseClock(span.From); err == nil {
-			out.To, err = detection.ParseClock(span.To)
-		}
-		if err != nil {
-			return nil, &detection.Error{Reason: detection.ReasonText, Field: fmt.Sprintf("schedule.spans[%d]", i), Text: "from and to must be times of day from 00:00 to 24:00"}
-		}
-		s.Spans = append(s.Spans, out)
-	}
-	return s, nil
+	return r, nil
 }
 
 func ruleOf(r *detection.Rule) Rule {
 	out := Rule{Created: timestamp(r.Created), NewRule: NewRule{
 		ID: r.ID, Name: r.Name, Labels: r.Labels, MinScore: r.MinScore, Anchor: string(r.Anchor),
 		MinDuration: config.FormatDuration(r.MinDuration), Gap: config.FormatDuration(r.Gap), Quiet: config.FormatDuration(r.Quiet),
-		Record: &r.Record, Keep: &r.Keep,
+		Record: &r.Record,
 	}}
 	for _, p := range r.Zone {
 		out.Zone = append(out.Zone, ZonePoint{X: p.X, Y: p.Y})
 	}
-	if r.Schedule != nil {
-		out.Schedule = &Schedule{TimeZone: r.Schedule.Zone, Spans: []ScheduleSpan{}}
-		for _, span := range r.Schedule.Spans {
-			s := ScheduleSpan{From: span.From.String(), To: span.To.String()}
-			for _, day := range span.Days {
-				s.Days = append(s.Days, weekdays()[day])
-			}
-			out.Schedule.Spans = append(out.Schedule.Spans, s)
-		}
+	if len(r.Schedule.Spans) > 0 {
+		out.Schedule = &RuleHours{Zone: r.Schedule.Zone, Spans: r.Schedule.Spans}
 	}
 	return out
 }

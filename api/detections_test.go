@@ -254,9 +254,9 @@ func TestRulesAreSetListedAndRemoved(t *testing.T) {
 	b, s := newSeer(t)
 	const path = "/api/v1/cameras/door/rules"
 	w := b.must(http.StatusCreated, "POST", path, `{"name":"Somebody at the door!","labels":["person"],"min_score":0.5,"zone":[{"x":0,"y":0},{"x":1,"y":0},{"x":0,"y":1}],"anchor":"center",
-		"min_duration":"3s","gap":"500ms","quiet":"1m","record":false,"schedule":{"time_zone":"Europe/Berlin","spans":[{"days":["mon","sun"],"from":"22:00","to":"06:00"}]}}`)
+		"min_duration":"3s","gap":"500ms","quiet":"1m","record":false,"schedule":{"zone":"Europe/Berlin","spans":["mon,sun 22:00-06:00"]}}`)
 	want := `{"id":"somebody-at-the-door","name":"Somebody at the door!","labels":["person"],"min_score":0.5,"zone":[{"x":0,"y":0},{"x":1,"y":0},{"x":0,"y":1}],"anchor":"center",` +
-		`"min_duration":"3s","gap":"500ms","quiet":"1m","schedule":{"time_zone":"Europe/Berlin","spans":[{"days":["mon","sun"],"from":"22:00","to":"06:00"}]},"record":false,"keep":true,"created":"1970-01-01T00:00:01.000Z"}`
+		`"min_duration":"3s","gap":"500ms","quiet":"1m","schedule":{"zone":"Europe/Berlin","spans":["mon,sun 22:00-06:00"]},"record":false,"created":"1970-01-01T00:00:01.000Z"}`
 	if got := strings.TrimSpace(w.Body.String()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -264,11 +264,11 @@ func TestRulesAreSetListedAndRemoved(t *testing.T) {
 		t.Errorf("Location %s", got)
 	}
 	r := s.rules[0]
-	if r.Camera != "door" || r.MinDuration != 3*time.Second || r.Schedule.Spans[0].Days[1] != time.Sunday || r.Record || !r.Keep {
+	if r.Camera != "door" || r.MinDuration != 3*time.Second || r.Schedule.Spans[0] != "mon,sun 22:00-06:00" || r.Record {
 		t.Errorf("got %+v", r)
 	}
 	b.must(http.StatusCreated, "POST", path, `{"id":"all"}`)
-	if r := s.rules[1]; r.Quiet != detection.DefaultQuiet || r.Gap != detection.DefaultGap || !r.Record || !r.Keep || r.Anchor != detection.AnchorFoot {
+	if r := s.rules[1]; r.Quiet != detection.DefaultQuiet || r.Gap != detection.DefaultGap || !r.Record || r.Anchor != detection.AnchorFoot {
 		t.Errorf("got %+v", r)
 	}
 	// What is listed can be sent back.
@@ -284,9 +284,9 @@ func TestRulesAreSetListedAndRemoved(t *testing.T) {
 	b.refused(b.do("POST", "/api/v1/cameras/attic/rules", `{"id":"all"}`), problemNoCamera)
 	for field, body := range map[string]string{
 		"id": `{}`, "min_duration": `{"id":"a","min_duration":"long"}`, "quiet": `{"id":"a","quiet":"0s"}`, "zone": `{"id":"a","zone":[{"x":0,"y":0}]}`,
-		"schedule.spans[0].days": `{"id":"a","schedule":{"spans":[{"days":["monday"],"from":"00:00","to":"01:00"}]}}`,
-		"schedule.spans[0]":      `{"id":"a","schedule":{"spans":[{"from":"0","to":"01:00"}]}}`,
-		"schedule.zone":          `{"id":"a","schedule":{"time_zone":"Mars","spans":[{"from":"00:00","to":"01:00"}]}}`,
+		"schedule.spans[0]": `{"id":"a","schedule":{"spans":["always"]}}`,
+		"schedule.zone":     `{"id":"a","schedule":{"zone":"Mars","spans":["daily 00:00-01:00"]}}`,
+		"schedule.spans":    `{"id":"a","schedule":{"spans":[]}}`,
 	} {
 		if got := b.refused(b.do("POST", path, body), problemInvalid); !strings.HasPrefix(got.Detail, field+":") {
 			t.Errorf("%s: %s", body, got.Detail)

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/detection"
 	"github.com/drover-video/drover/core/sqlite"
 )
@@ -162,7 +163,7 @@ func TestEventsAreKeptAsTheyAreNow(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, DefaultLimits())
 	e := detection.Event{ID: 5, Camera: "door", Source: "main", Rule: "r", Name: "Rule", Label: "person", Start: at(1), End: at(2), Open: true,
-		Score: 0.5, Box: &detection.Box{X: 0.5, Width: 0.5, Height: 1}, Track: 3, Best: at(1.5), Record: true, Keep: true, Bookmark: 9}
+		Score: 0.5, Box: &detection.Box{X: 0.5, Width: 0.5, Height: 1}, Track: 3, Best: at(1.5), Record: true}
 	write(t, s, Batch{Events: []detection.Event{e, {ID: 6, Camera: "yard", Rule: "r", Label: "car", Start: at(3), End: at(3)}, {ID: 7, Camera: "door"}}})
 	write(t, s, Batch{Gone: []int64{7}})
 	if open, err := s.Unfinished(context.Background()); err != nil || len(open) != 1 || !reflect.DeepEqual(open[0], e) {
@@ -289,7 +290,7 @@ func TestRulesSurviveARestart(t *testing.T) {
 	s := open(t, dir, DefaultLimits())
 	ctx := context.Background()
 	r := detection.Rule{ID: "r", Camera: "door", Labels: []string{"person"}, Zone: []detection.Point{{X: 0, Y: 0}, {X: 1, Y: 0}, {X: 0, Y: 1}},
-		Gap: time.Second, Quiet: time.Minute, Created: at(0), Schedule: &detection.Schedule{Zone: "Europe/Berlin", Spans: []detection.Span{{Days: []time.Weekday{1}, From: 60, To: 120}}}}
+		Gap: time.Second, Quiet: time.Minute, Created: at(0), Schedule: camera.Schedule{Zone: "Europe/Berlin", Spans: []string{"mon 01:00-02:00"}}}
 	if err := r.Normalize(); err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,7 @@ func (c *boxColumns) box() *detection.Box {
 	return &detection.Box{X: c[0].Float64, Y: c[1].Float64, Width: c[2].Float64, Height: c[3].Float64}
 }
 
-const selectEvents = `SELECT id, camera, source, rule, name, label, start, end, open, score, x, y, width, height, track, best, record, keep, bookmark FROM events`
+const selectEvents = `SELECT id, camera, source, rule, name, label, start, end, open, score, x, y, width, height, track, best, record FROM events`
 
 // Events answers a query, newest first, and says where the next answer goes on; a zero
 // cursor where there is no more.
@@ -180,7 +180,7 @@ func (s *Store) readEvents(ctx context.Context, statement string, values ...any)
 		var start, end, best, track int64
 		var box boxColumns
 		if err := rows.Scan(&e.ID, &e.Camera, &e.Source, &e.Rule, &e.Name, &e.Label, &start, &end, &e.Open, &e.Score,
-			&box[0], &box[1], &box[2], &box[3], &track, &best, &e.Record, &e.Keep, &e.Bookmark); err != nil {
+			&box[0], &box[1], &box[2], &box[3], &track, &best, &e.Record); err != nil {
 			return nil, fmt.Errorf("read events: %w", sqlite.Explain(err))
 		}
 		e.Start, e.End, e.Best, e.Track, e.Box = fromMicros(start), fromMicros(end), fromMicros(best), uint64(track), box.box()

@@ -52,9 +52,7 @@ func migrations() []string {
 			height   REAL,
 			track    INTEGER NOT NULL,
 			best     INTEGER NOT NULL, -- when the best detection was, Unix microseconds
-			record   INTEGER NOT NULL,
-			keep     INTEGER NOT NULL,
-			bookmark INTEGER NOT NULL  -- of the archive; 0: none
+			record   INTEGER NOT NULL  -- 1: what is recorded of it is kept
 		) STRICT;
 		CREATE INDEX events_by_camera ON events (camera, start, id);
 		CREATE INDEX events_by_start ON events (start, id);

@@ -95,10 +95,10 @@ func writeEvents(ctx context.Context, tx *sql.Tx, b *Batch) (rows int64, err err
 		rows += 1 - before
 		x, y, w, h := columns(e.Box)
 		_, err := tx.ExecContext(ctx, `
-			INSERT OR REPLACE INTO events (id, camera, source, rule, name, label, start, end, open, score, x, y, width, height, track, best, record, keep, bookmark)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			INSERT OR REPLACE INTO events (id, camera, source, rule, name, label, start, end, open, score, x, y, width, height, track, best, record)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			e.ID, e.Camera, e.Source, e.Rule, e.Name, e.Label, e.Start.UnixMicro(), e.End.UnixMicro(), e.Open, e.Score,
-			x, y, w, h, int64(e.Track), e.Best.UnixMicro(), e.Record, e.Keep, e.Bookmark)
+			x, y, w, h, int64(e.Track), e.Best.UnixMicro(), e.Record)
 		if err != nil {
 			return 0, fmt.Errorf("keep an event: %w", err)
 		}

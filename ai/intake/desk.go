@@ -41,9 +41,9 @@ type Desk struct {
 	rules   map[string][]detection.Rule // by camera; the slices are never written to
 	events  map[int64]*tracked
 	pending []detection.Report
-	bytes   int               // of pending
-	gone    []detection.Event // that were absorbed, and are in the store still
-	left    []string          // cameras that were removed, whose rules are in the store still
+	bytes   int      // of pending
+	gone    []int64  // events that were absorbed, and are in the store still
+	left    []string // cameras that were removed, whose rules are in the store still
 	taken   uint64
 	boxes   uint64
 	refused map[detection.Reason]uint64

@@ -37,36 +37,17 @@ type rig struct {
 }
 
 type archive struct {
-	mu      sync.Mutex
 	calls   []string
-	next    int64
 	refuses bool
 }
 
-func (a *archive) note(format string, args ...any) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.calls = append(a.calls, fmt.Sprintf(format, args...))
-}
-
-func (a *archive) Bookmark(_ context.Context, e detection.Event) (int64, error) {
+func (a *archive) Record(e detection.Event, until time.Time) error {
 	if a.refuses {
-		return e.Bookmark, errors.New("no room")
+		return errors.New("no room")
 	}
-	if e.Bookmark == 0 {
-		a.next++
-		e.Bookmark = a.next
-	}
-	a.note("bookmark %d %s %v", e.Bookmark, e.Label, e.Open)
-	return e.Bookmark, nil
-}
-
-func (a *archive) Unmark(_ context.Context, e detection.Event) error {
-	a.note("unmark %d", e.Bookmark)
+	a.calls = append(a.calls, fmt.Sprintf("%s for %s", e.Camera, until.Sub(e.Start)))
 	return nil
 }
-
-func (a *archive) Record(e detection.Event) { a.note("record %s", e.Camera) }
 
 func start() time.Time { return time.Unix(1_790_000_000, 0).UTC() }
 
@@ -322,12 +303,14 @@ func TestListenersHearOfReportsAndOfWhatTheyMissed(t *testing.T) {
 	}
 }
 
-func TestAnEventIsRecordedMarkedKeptAndTold(t *testing.T) {
+func TestAnEventIsRecordedKeptAndTold(t *testing.T) {
 	r := newRig(t, t.TempDir(), nil)
 	r.rule(detection.Rule{ID: "people", Camera: "door", Labels: []string{"person"}, Record: true})
+	r.rule(detection.Rule{ID: "quietly", Camera: "yard"})
+	r.must(r.person("yard"))
 	r.must(r.person("door"))
 	r.round()
-	if got := strings.Join(r.archive.calls, ", "); got != "record door, bookmark 1 person true" {
+	if got := strings.Join(r.archive.calls, ", "); got != "door for 3s" {
 		t.Errorf("at its beginning: %s", got)
 	}
 	for range 6 {
@@ -335,27 +318,29 @@ func TestAnEventIsRecordedMarkedKeptAndTold(t *testing.T) {
 		r.must(r.person("door"))
 		r.round()
 	}
-	if got := strings.Join(r.archive.calls[2:], ", "); got != "record door, bookmark 1 person true" {
+	if got := strings.Join(r.archive.calls, ", "); got != "door for 3s, door for 5s, door for 7s, door for 9s" {
 		t.Errorf("while it lasts: %s", got)
 	}
-	if open := r.desk.Happened("door", start(), r.clock()); len(open) != 1 || !open[0].Open || open[0].Bookmark != 1 {
+	if open := r.desk.Happened("door", start(), r.clock()); len(open) != 1 || !open[0].Open {
 		t.Errorf("got %+v", open)
 	}
 	r.pass(20 * time.Second)
 	r.round()
 	r.round()
-	if got := strings.Join(r.archive.calls[4:], ", "); got != "bookmark 1 person false" {
-		t.Errorf("at its end: %s", got)
+	if got := len(r.archive.calls); got != 4 {
+		t.Errorf("after its end: %v", r.archive.calls)
 	}
-	kept, _, err := r.desk.Events(context.Background(), detection.EventQuery{Limit: 5})
-	if err != nil || len(kept) != 1 || kept[0].Open || kept[0].Bookmark != 1 || !kept[0].Start.Equal(start()) || !kept[0].End.Equal(start().Add(6*time.Second)) {
+	kept, _, err := r.desk.Events(context.Background(), detection.EventQuery{Camera: "door", Limit: 5})
+	if err != nil || len(kept) != 1 || kept[0].Open || !kept[0].Start.Equal(start()) || !kept[0].End.Equal(start().Add(6*time.Second)) {
 		t.Errorf("got %+v, %v", kept, err)
 	}
 	var kinds []string
 	for _, e := range r.bus.Newest(10).Events {
-		kinds = append(kinds, string(e.Kind))
-		if e.Detection == nil || e.Camera != "door" {
+		if e.Detection == nil || e.Camera != e.Detection.Camera {
 			t.Errorf("got %+v", e)
+		}
+		if e.Camera == "door" {
+			kinds = append(kinds, string(e.Kind))
 		}
 	}
 	if got := strings.Join(kinds, " "); got != "detection.began detection.ended" {
@@ -368,31 +353,26 @@ func TestAnEventIsRecordedMarkedKeptAndTold(t *testing.T) {
 	}
 }
 
-func TestAnEventThatAnotherTakesInLosesItsBookmark(t *testing.T) {
+func TestAnEventThatAnotherTakesInIsNotKept(t *testing.T) {
 	r := newRig(t, t.TempDir(), nil)
 	r.rule(detection.Rule{ID: "people", Camera: "door"})
 	first, last, between := r.person("door"), r.person("door"), r.person("door")
-	last.Time, between.Time = start().Add(4*time.Second), start().Add(2*time.Second)
-	first.Time = start().Add(-8 * time.Second)
-	between.Time = start().Add(-2 * time.Second)
+	first.Time, between.Time, last.Time = start().Add(-8*time.Second), start().Add(-2*time.Second), start().Add(4*time.Second)
 	r.must(first)
 	r.must(last)
 	r.round()
 	r.must(between)
 	r.round()
-	if got := r.archive.calls[len(r.archive.calls)-1]; got != "unmark 2" {
-		t.Errorf("got %v", r.archive.calls)
-	}
 	kept, _, err := r.desk.Events(context.Background(), detection.EventQuery{Limit: 5})
 	if err != nil || len(kept) != 1 || !kept[0].Start.Equal(first.Time) || !kept[0].End.Equal(last.Time) {
 		t.Errorf("got %+v, %v", kept, err)
 	}
 }
 
-func TestAnArchiveThatRefusesBookmarksCostsNoEvent(t *testing.T) {
+func TestAnArchiveThatRefusesCostsNoEvent(t *testing.T) {
 	r := newRig(t, t.TempDir(), nil)
 	r.archive.refuses = true
-	r.rule(detection.Rule{ID: "people", Camera: "door"})
+	r.rule(detection.Rule{ID: "people", Camera: "door", Record: true})
 	r.must(r.person("door"))
 	r.round()
 	if kept, _, err := r.desk.Events(context.Background(), detection.EventQuery{Limit: 5}); err != nil || len(kept) != 1 {

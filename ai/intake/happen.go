@@ -13,10 +13,10 @@ import (
 // A tracked event is one that may change still, or has not been written as it is.
 type tracked struct {
 	detection.Event
-	dirty  bool      // not written as it is
-	told   bool      // of its end
-	marked time.Time // when the archive was last told of it; zero: never
-	until  time.Time // when it is forgotten; of those whose end the archive knows
+	dirty    bool      // not written as it is
+	told     bool      // of its end
+	recorded time.Time // the end that the archive was last told of
+	until    time.Time // when it is forgotten; of those that ended
 }
 
 const (
@@ -37,7 +37,7 @@ func (d *Desk) apply(changes []rules.Change) {
 			d.rouse()
 		case rules.Absorbed:
 			if t := d.events[c.Event.ID]; t != nil {
-				d.gone = append(d.gone, t.Event)
+				d.gone = append(d.gone, t.ID)
 				delete(d.events, c.Event.ID)
 			}
 		case rules.Grew, rules.Ended:
@@ -45,9 +45,10 @@ func (d *Desk) apply(changes []rules.Change) {
 			if t == nil {
 				continue
 			}
-			bookmark := t.Bookmark
 			t.Event, t.dirty = c.Event, true
-			t.Bookmark = bookmark
+			if c.Kind == rules.Ended {
+				t.until = d.options.Now().Add(keepEnded)
+			}
 			if c.Kind == rules.Ended && !t.told {
 				t.told = true
 				d.publish(event.KindDetectionEnded, c.Event)

@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"time"
@@ -12,17 +11,11 @@ import (
 	"github.com/drover-video/drover/ai/events"
 )
 
-// An Archive is told what events are to be found again, and recorded. Its methods are
-// called from Run alone, and may wait.
+// An Archive has recorded what happens. It is called from Run alone, and must not wait.
 type Archive interface {
-	// Bookmark keeps a bookmark of an event, or changes the one that it has
-	// (Event.Bookmark), and returns its ID.
-	Bookmark(ctx context.Context, e detection.Event) (id int64, err error)
-	// Unmark forgets an event's bookmark.
-	Unmark(ctx context.Context, e detection.Event) error
-	// Record has a camera recorded, with what came before, until an event that goes
-	// on is told of no more.
-	Record(e detection.Event)
+	// Record tells of an event that lasts until a time, as far as is known. It is told
+	// again while the event goes on.
+	Record(e detection.Event, until time.Time) error
 }
 
 // Limits of what workers may report.

@@ -18,9 +18,9 @@ const (
 	// pruneEvery is how often what is too old is looked for.
 	pruneEvery = time.Minute
 
-	// remark is how often the bookmark and the recording of an event that goes on
-	// are moved on.
-	remark = 5 * time.Second
+	// ahead is how much longer than it has lasted an event that goes on is said to
+	// last, so that recording does not end between two reports of it.
+	ahead = 3 * time.Second
 
 	// patience is what the last write gets when Drover stops.
 	patience = 5 * time.Second
@@ -51,7 +51,8 @@ type writer struct {
 	batch   events.Batch // that could not be written
 	failing bool
 	pruned  time.Time
-	marking bool // the archive did not take a bookmark, which was said
+
+	unrecorded bool // the archive did not take the last event, which was said
 }
 
 func (w *writer) round(ctx context.Context) {
@@ -62,7 +63,7 @@ func (w *writer) round(ctx context.Context) {
 	d.mu.Unlock()
 	w.forgetRules(ctx)
 	w.forgetRules(ctx)
-	w.tellArchive(ctx, now)
+	w.tellArchive()
 	for w.write(ctx, now) {
 	}
 	if now.Sub(w.pruned) >= pruneEvery || now.Before(w.pruned) {
@@ -79,57 +80,35 @@ func (w *writer) forgetRules(ctx context.Context) {
 	}
 }
 
-// tellArchive has events recorded and bookmarked.
-func (w *writer) tellArchive(ctx context.Context, now time.Time) {
-	d := w.desk
-	archive := d.options.Archive
+// tellArchive has events recorded.
+func (w *writer) tellArchive() {
+	archive := w.desk.options.Archive
 	if archive == nil {
 		return
 	}
-	for _, e := range d.due(now) {
-		if e.Record && e.Open {
-			archive.Record(e)
+	for _, e := range w.desk.due() {
+		until := e.End
+		if e.Open {
+			until = until.Add(ahead) // it is not over before the archive hears of it again
 		}
-		id, err := archive.Bookmark(ctx, e)
-		w.marked(err, e)
-		d.mu.Lock()
-		if t := d.events[e.ID]; t != nil && err == nil {
-			t.dirty = t.dirty || t.Bookmark != id
-			t.Bookmark = id
-		} else if t == nil && err == nil { // it was absorbed meanwhile
-			for i := range d.gone {
-				if d.gone[i].ID == e.ID {
-					d.gone[i].Bookmark = id
-				}
-			}
+		err := archive.Record(e, until)
+		if err != nil && !w.unrecorded {
+			w.desk.options.Log.Warn("an event is not recorded", "camera", e.Camera, "rule", e.Rule, "err", err)
 		}
-		d.mu.Unlock()
+		w.unrecorded = err != nil
 	}
 }
 
-// marked logs when bookmarks begin to fail, and when they go well again.
-func (w *writer) marked(err error, e detection.Event) {
-	switch {
-	case err != nil && !w.marking:
-		w.desk.options.Log.Error("an event has no bookmark", "camera", e.Camera, "rule", e.Rule, "err", err)
-	case err == nil && w.marking:
-		w.desk.options.Log.Info("events have bookmarks again")
-	}
-	w.marking = err != nil
-}
-
-// due returns the events that the archive has to hear of.
-func (d *Desk) due(now time.Time) []detection.Event {
+// due returns the events that the archive has to hear of, for they begin, go on, or
+// have ended.
+func (d *Desk) due() []detection.Event {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var due []detection.Event
 	for _, t := range d.events {
-		if t.until.IsZero() && (t.marked.IsZero() || now.Sub(t.marked) >= remark || !t.Open) {
-			t.marked = now
+		if t.Record && (t.recorded.IsZero() || t.End.Sub(t.recorded) >= ahead/2) {
+			t.recorded = t.End
 			due = append(due, t.Event)
-			if !t.Open {
-				t.until = now.Add(keepEnded)
-			}
 		}
 	}
 	return due
@@ -155,25 +134,7 @@ func (w *writer) write(ctx context.Context, now time.Time) (more bool) {
 		d.options.Log.Info("detections are kept again")
 		w.failing = false
 	}
-	gone := w.batch.Gone
 	w.batch = events.Batch{}
-	d.mu.Lock()
-	var unmark []detection.Event
-	for i := len(d.gone) - 1; i >= 0; i-- {
-		for _, id := range gone {
-			if d.gone[i].ID == id {
-				unmark = append(unmark, d.gone[i])
-				d.gone = append(d.gone[:i], d.gone[i+1:]...)
-				break
-			}
-		}
-	}
-	d.mu.Unlock()
-	for _, e := range unmark {
-		if e.Bookmark != 0 && d.options.Archive != nil {
-			w.marked(d.options.Archive.Unmark(ctx, e), e)
-		}
-	}
 	return more
 }
 
@@ -190,9 +151,7 @@ func (d *Desk) gather(b *events.Batch, now time.Time) (more bool) {
 	if d.pending = d.pending[n:]; len(d.pending) == 0 {
 		d.pending, d.bytes = nil, 0
 	}
-	for _, e := range d.gone {
-		b.Gone = append(b.Gone, e.ID)
-	}
+	b.Gone, d.gone = append(b.Gone, d.gone...), nil
 	for id, t := range d.events {
 		if t.dirty {
 			t.dirty = false
@@ -237,7 +196,7 @@ func (w *writer) finish(ctx context.Context) {
 	d.apply(d.engine.End())
 	d.mu.Unlock()
 	w.forgetRules(ctx)
-	w.tellArchive(ctx, now)
+	w.tellArchive()
 	for w.write(ctx, now) {
 	}
 	if n := len(d.pending) + len(w.batch.Reports); n > 0 {

@@ -252,6 +252,6 @@ func (r *rule) event(it *event, label string) detection.Event {
 		ID: it.id, Camera: r.Camera, Source: it.source, Rule: r.ID, Name: r.Name, Label: label,
 		Start: it.from, End: it.to, Open: it.open,
 		Score: it.best.score, Box: it.best.box, Track: it.best.track, Best: it.best.at,
-		Record: r.Record, Keep: r.Keep,
+		Record: r.Record,
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/detection"
 )
 
@@ -126,7 +127,7 @@ func TestDetectionsBecomeEventsAsTheRuleSays(t *testing.T) {
 		{"an event stays open for a stretch that is about to join it", detection.Rule{MinDuration: seconds(8)}, append(every(1, 9, 1), every(17, 22, 1)...), 22, "person 1.0-9.0 0.80 of 1 open"},
 		{"the best detection is the event's", detection.Rule{}, several(seen(1, "person", 0.5, 7), seen(2, "person", 0.9, 8), seen(3, "person", 0.9, 9)), 4, "person 1.0-3.0 0.90 of 8 open"},
 		{"a late detection joins two events", detection.Rule{Quiet: seconds(4)}, several(seen(1, "person", 0.5, 0), seen(7, "person", 0.6, 0), seen(4, "person", 0.4, 0)), 8, "person 1.0-7.0 0.60 of 0 open"},
-		{"outside the schedule", detection.Rule{Schedule: &detection.Schedule{Zone: "UTC", Spans: []detection.Span{{Days: []time.Weekday{(at(0).UTC().Weekday() + 3) % 7}, From: 60, To: 120}}}},
+		{"outside the schedule", detection.Rule{Schedule: camera.Schedule{Spans: []string{"sun 01:00-02:00"}}},
 			several(seen(1, "person", 0.9, 0)), 2, ""},
 	}
 	for _, test := range tests {

@@ -12,7 +12,6 @@ import (
 	"github.com/drover-video/drover/ai/rpc"
 	"github.com/drover-video/drover/api"
 	"github.com/drover-video/drover/archive"
-	"github.com/drover-video/drover/archive/index"
 	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/config"
 	"github.com/drover-video/drover/core/detection"
@@ -52,7 +51,7 @@ func openDetections(ctx context.Context, c *config.Config, bus *event.Log, regis
 		},
 	}
 	if recorder != nil {
-		options.Archive = eventArchive{recorder, registry}
+		options.Archive = eventArchive{recorder}
 	}
 	desk, err := intake.New(ctx, options)
 	if err != nil {
@@ -116,43 +115,14 @@ func (d *detections) metrics() metrics.Detections {
 }
 
 // eventArchive is the archive as events see it.
-type eventArchive struct {
-	recorder *archive.Recorder
-	registry func() *camera.Registry
-}
+type eventArchive struct{ recorder *archive.Recorder }
 
-// eventMargin is how much before and after an event its bookmark spans.
-const eventMargin = 10 * time.Second
-
-// bookmarkKind is what bookmarks of events are called.
-const bookmarkKind = "event"
-
-// Bookmark implements intake.Archive.
-func (a eventArchive) Bookmark(ctx context.Context, e detection.Event) (int64, error) {
-	if view, ok := a.registry().Get(e.Camera); !ok || view.Spec.Record.Mode == camera.RecordOff {
-		return e.Bookmark, nil
+// Record implements intake.Archive. A camera that is not recorded has events all the
+// same.
+func (a eventArchive) Record(e detection.Event, until time.Time) error {
+	err := a.recorder.Trigger(e.Camera, e.Start, until, e.Name+": "+e.Label)
+	if errors.Is(err, archive.ErrNotRecorded) {
+		return nil
 	}
-	to := e.End.Add(eventMargin)
-	if e.Bookmark != 0 {
-		if found, err := a.recorder.Index().ExtendBookmark(ctx, e.Bookmark, to); found || err != nil {
-			return e.Bookmark, err
-		}
-		return 0, nil // somebody has removed it, and it stays removed while nothing new is seen
-	}
-	if !e.Open {
-		return 0, nil
-	}
-	return a.recorder.Index().AddBookmark(ctx, index.Bookmark{
-		Camera: e.Camera, From: e.Start.Add(-eventMargin), To: to,
-		Kind: bookmarkKind, Name: e.Name + ": " + e.Label, Keep: e.Keep, Created: time.Now(),
-	})
-}
-
-// Unmark implements intake.Archive.
-func (a eventArchive) Unmark(ctx context.Context, e detection.Event) error {
-	_, err := a.recorder.Index().RemoveBookmark(ctx, e.Camera, e.Bookmark)
 	return err
 }
-
-// Record implements intake.Archive.
-func (a eventArchive) Record(e detection.Event) { a.recorder.RecordUntil(e.Camera, e.End) }

@@ -20,7 +20,5 @@ type Event struct {
 	Track uint64
 	Best  time.Time // its frame's
 
-	Record   bool  // as the rule says
-	Keep     bool  // as the rule says
-	Bookmark int64 // of the archive; 0: none
+	Record bool // as the rule says
 }

@@ -1,11 +1,14 @@
 package detection
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/drover-video/drover/core/camera"
 )
 
 // Bounds of rules.
@@ -13,7 +16,6 @@ const (
 	MaxRules       = 32 // of one camera
 	MaxRuleLabels  = 32
 	MaxZonePoints  = 64
-	MaxSpans       = 32
 	MaxNameBytes   = 200
 	MaxMinDuration = time.Hour
 	MaxQuiet       = time.Hour
@@ -40,11 +42,12 @@ type Rule struct {
 	MinDuration time.Duration // 0: one detection is enough
 	Gap         time.Duration // longer than it takes the worker from frame to frame
 	Quiet       time.Duration
-	Schedule    *Schedule // nil: always
+	Schedule    camera.Schedule // without spans: always
 
-	Record  bool // the camera is recorded while the event lasts, if it records by events
-	Keep    bool // recordings of the event are not deleted by age or size
+	Record  bool // what is recorded of the event is kept; in mode event it is recorded because of it
 	Created time.Time
+
+	hours *camera.Hours // of Schedule
 }
 
 // A Point is a place in the picture, in fractions of its width and height.
@@ -82,10 +85,23 @@ func (r *Rule) Normalize() error {
 	if r.Quiet < time.Second || r.Quiet > MaxQuiet {
 		return refuse(ReasonNumber, "quiet", "must be from 1s to %s", MaxQuiet)
 	}
-	if r.Schedule != nil {
-		return r.Schedule.normalize()
+	return r.normalizeSchedule()
+}
+
+func (r *Rule) normalizeSchedule() error {
+	if r.hours = nil; len(r.Schedule.Spans) == 0 && r.Schedule.Zone == "" {
+		return nil
 	}
-	return nil
+	if len(r.Schedule.Spans) == 0 {
+		return refuse(ReasonText, "schedule.spans", "must be days and hours, for example mon-fri 08:00-18:00")
+	}
+	hours, err := r.Schedule.Hours()
+	var field *camera.FieldError
+	if errors.As(err, &field) {
+		return refuse(ReasonText, strings.TrimPrefix(field.Field, "record."), "%s", field.Reason)
+	}
+	r.hours = hours
+	return err
 }
 
 func (r *Rule) normalizeMatch() error {
@@ -126,7 +142,7 @@ func (r *Rule) Matches(at time.Time, d *Detection) bool {
 	if len(r.Zone) > 0 && !inside(r.Zone, r.Anchor.of(d.Box)) {
 		return false
 	}
-	return r.Schedule == nil || r.Schedule.covers(at)
+	return r.hours == nil || r.hours.Contains(at)
 }
 
 func (a Anchor) of(b *Box) Point {
