@@ -16,6 +16,7 @@ import (
 	"github.com/drover-video/drover/core/config"
 	"github.com/drover-video/drover/core/detection"
 	"github.com/drover-video/drover/core/event"
+	"github.com/drover-video/drover/core/footage"
 	"github.com/drover-video/drover/core/metrics"
 	"github.com/drover-video/drover/core/sqlite"
 )
@@ -121,7 +122,7 @@ type eventArchive struct{ recorder *archive.Recorder }
 // same.
 func (a eventArchive) Record(e detection.Event, until time.Time) error {
 	err := a.recorder.Trigger(e.Camera, e.Start, until, e.Name+": "+e.Label)
-	if errors.Is(err, archive.ErrNotRecorded) {
+	if errors.Is(err, footage.ErrNotRecorded) {
 		return nil
 	}
 	return err
