@@ -86,3 +86,29 @@ func TestOptionsOutOfBoundsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatAProcessWroteIsReadFromProc(t *testing.T) {
+	got, err := parseWriteBytes("rchar: 1\nwchar: 2\nwrite_bytes: 345\ncancelled_write_bytes: 6\n")
+	if err != nil || got != 345 {
+		t.Errorf("got %d, %v", got, err)
+	}
+	if _, err := parseWriteBytes("rchar: 1\n"); err == nil {
+		t.Error("what is not there was read")
+	}
+}
+
+func TestWhatRecordingCostsIsTheDifferenceOfTheWindows(t *testing.T) {
+	r := recordResult{Cameras: 10, Windows: []window{
+		{CPU: 0.1, Seconds: 1}, {Recording: true, CPU: 0.12, Seconds: 1, Received: 1000, Written: 980, ToDisk: 1078},
+		{CPU: 0.1, Seconds: 1}, {Recording: true, CPU: 0.14, Seconds: 1, Received: 1000, Written: 980, ToDisk: 1078},
+	}}
+	var out strings.Builder
+	if err := r.print(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"0.030 CPU-s per camera-minute", "0.980", "1.100"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %s in\n%s", want, out.String())
+		}
+	}
+}

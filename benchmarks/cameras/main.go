@@ -4,6 +4,7 @@
 //
 //	make bin/drover build/simcam build/clips.stamp
 //	go run ./benchmarks/cameras -cameras 100 -duration 60s
+//	go run ./benchmarks/cameras -cameras 100 -record 3
 //
 // It prints a table, and leaves all it read as JSON in benchmarks/results.
 package main
@@ -32,6 +33,8 @@ type options struct {
 	simcam   string
 	results  string
 	profile  bool
+	record   int    // rounds; 0: recording is not measured
+	data     string // the server's data; "": below the system's folder for such
 }
 
 func main() {
@@ -56,6 +59,8 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&o.simcam, "simcam", "build/simcam", "the simulator's binary")
 	flags.StringVar(&o.results, "results", "benchmarks/results", "folder for the raw results")
 	flags.BoolVar(&o.profile, "profile", false, "take CPU and heap profiles too; the CPU figure then includes taking them")
+	flags.IntVar(&o.record, "record", 0, "measure what recording costs: so many windows without and with it in turn")
+	flags.StringVar(&o.data, "data", "", "folder for what is recorded, on the disk that is meant; empty: a temporary one")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -64,6 +69,8 @@ func parseOptions(args []string) (options, error) {
 		return o, fmt.Errorf("-cameras: must be 1 to %d", maxCameras)
 	case o.duration < time.Second || o.duration > time.Hour:
 		return o, errors.New("-duration: must be 1s to 1h")
+	case o.record < 0 || o.record > 100:
+		return o, errors.New("-record: must be 0 to 100")
 	case o.settle < 0 || o.settle > time.Hour:
 		return o, errors.New("-settle: must be 0 to 1h")
 	}
@@ -96,6 +103,9 @@ func run(ctx context.Context, args []string) error {
 	if err := server.awaitLive(ctx, o.cameras); err != nil {
 		return fmt.Errorf("%w\n%s", err, server.tail())
 	}
+	if o.record > 0 {
+		return record(ctx, o, server)
+	}
 	fmt.Printf("settling for %v, then measuring for %v\n", o.settle, o.duration)
 	if err := wait(ctx, o.settle); err != nil {
 		return err
@@ -103,6 +113,24 @@ func run(ctx context.Context, args []string) error {
 	result, err := measure(ctx, o, rack, server)
 	if err != nil {
 		return err
+	}
+	if err := result.print(os.Stdout); err != nil {
+		return err
+	}
+	file, err := result.save(o.results)
+	if err != nil {
+		return err
+	}
+	fmt.Println("\nraw results:", filepath.ToSlash(file))
+	return nil
+}
+
+// record measures what recording costs.
+func record(ctx context.Context, o options, server *server) error {
+	fmt.Printf("%d windows of %v without recording and with it, after %v each\n", o.record, o.duration, o.settle)
+	result, err := measureRecording(ctx, o, server)
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, server.tail())
 	}
 	if err := result.print(os.Stdout); err != nil {
 		return err

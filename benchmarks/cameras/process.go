@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -136,8 +137,10 @@ type server struct {
 func startServer(ctx context.Context, o options, folder string, urls []string) (*server, error) {
 	var config strings.Builder
 	config.WriteString("cameras:\n")
-	for i, url := range urls {
-		fmt.Fprintf(&config, "  cam%d: %s\n", i+1, url)
+	if o.record == 0 {
+		for i, url := range urls {
+			fmt.Fprintf(&config, "  cam%d: %s\n", i+1, url)
+		}
 	}
 	file := filepath.Join(folder, "drover.yaml")
 	if err := os.WriteFile(file, []byte(config.String()), 0o600); err != nil {
@@ -147,7 +150,7 @@ func startServer(ctx context.Context, o options, folder string, urls []string) (
 	if err != nil {
 		return nil, err
 	}
-	environment := []string{"DROVER_HTTP_ADDRESS=" + address, "DROVER_DATA_DIR=" + filepath.Join(folder, "data")}
+	environment := []string{"DROVER_HTTP_ADDRESS=" + address, "DROVER_DATA_DIR=" + filepath.Join(cmp.Or(o.data, folder), "data")}
 	arguments := []string{"serve", "--config", file}
 	profiles := ""
 	if o.profile {
@@ -160,7 +163,14 @@ func startServer(ctx context.Context, o options, folder string, urls []string) (
 	if err != nil {
 		return nil, err
 	}
-	return &server{process: p, address: address, profiles: profiles}, nil
+	s := &server{process: p, address: address, profiles: profiles}
+	if o.record > 0 {
+		if err := s.addCameras(ctx, urls); err != nil {
+			p.stop()
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
 // awaitLive waits until the server says that so many cameras are live.
