@@ -86,6 +86,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	group.Go(func() error { return r.writer.Run(writing) })
 	group.Go(func() error { return r.keepBooks(ctx) })
 	group.Go(func() error { return r.keeper.run(ctx) })
+	group.Go(func() error { return (&thinner{k: r.keeper, from: map[int64]int64{}}).run(ctx) })
 	<-ctx.Done()
 	r.stopSources()
 	stop()

@@ -166,19 +166,8 @@ func (r *repairer) file(each found, s index.Stream) (*index.File, error) {
 	}
 	f := &index.File{
 		Stream: s.ID, Number: id.Number, Run: id.Run, Epoch: id.Epoch, Start: id.Start, Init: scanned.Init, Header: scanned.Header,
-		Bytes: scanned.End, Duration: scanned.Duration, Format: format, Frames: scanned.Frames, Thinned: isThinned(scanned),
+		Bytes: scanned.End, Duration: scanned.Duration, Format: format, Frames: scanned.Frames, Thinned: each.name.Thinned,
 		Places: index.Here, Sequence: id.Sequence, Discontinuity: id.Discontinuity, Fragments: scanned.Fragments,
 	}
 	return f, nil
-}
-
-// isThinned reports whether a file has nothing but keyframes, of more than a moment
-// each.
-func isThinned(s *layout.Scanned) bool {
-	for i := range s.Fragments {
-		if f := &s.Fragments[i]; f.Head != f.Bytes {
-			return false
-		}
-	}
-	return s.Frames[0] == int64(len(s.Fragments))
 }

@@ -97,7 +97,7 @@ func otherRun(files []index.File, hole span) bool {
 
 // pathOf is where a file of a stream lies.
 func pathOf(s index.Stream, f *index.File) string {
-	return string(layout.AppendPath(nil, layout.Name{Camera: s.Camera, Source: s.Source, Start: f.Start, Number: f.Number}))
+	return string(layout.AppendPath(nil, layout.Name{Camera: s.Camera, Source: s.Source, Start: f.Start, Number: f.Number, Thinned: f.Thinned}))
 }
 
 // recoverFile finishes a file that was being written: with what is whole of it.

@@ -72,7 +72,7 @@ func (p *plan) addFile(ctx context.Context, places *places, f *index.File) error
 	if first == end {
 		return nil
 	}
-	path := string(layout.AppendPath(nil, layout.Name{Camera: p.stream.Camera, Source: p.stream.Source, Start: f.Start, Number: f.Number}))
+	path := string(layout.AppendPath(nil, layout.Name{Camera: p.stream.Camera, Source: p.stream.Source, Start: f.Start, Number: f.Number, Thinned: f.Thinned}))
 	recorded := recorded{path, f.Key(), f.Bytes}
 	file, err := places.open(ctx, recorded)
 	if err != nil {

@@ -160,7 +160,7 @@ func (e *contentsEntry) file() (index.File, error) {
 }
 
 func filePath(s index.Stream, f *index.File) string {
-	return string(layout.AppendPath(nil, layout.Name{Camera: s.Camera, Source: s.Source, Start: f.Start, Number: f.Number}))
+	return string(layout.AppendPath(nil, layout.Name{Camera: s.Camera, Source: s.Source, Start: f.Start, Number: f.Number, Thinned: f.Thinned}))
 }
 
 // objectName returns the name of an object of files: that of the first of them, the

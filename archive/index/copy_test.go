@@ -199,7 +199,7 @@ func TestAThinnedFileIsCopiedAnew(t *testing.T) {
 	old := victim(t, x, f.Key())
 	thin := old.File
 	thin.Thinned, thin.Fragments, thin.Bytes = true, old.File.Fragments[:1], 1900
-	if err := x.Replace(t.Context(), old, thin); err != nil {
+	if err := x.Replace(t.Context(), old, index.Victim{File: thin, Path: "thinned"}); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "its old copy", doomedObjects(t, x), []int64{o.ID})

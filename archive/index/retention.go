@@ -221,10 +221,20 @@ func (x *Index) Forget(ctx context.Context, paths ...string) error {
 	})
 }
 
+// Promise dooms the path of a file that is to be written in the place of another: until
+// Replace it is one that a crash leaves behind.
+func (x *Index) Promise(ctx context.Context, path string) error {
+	return x.db.Write(ctx, "promise a file", func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO doomed VALUES (?)", path)
+		return err
+	})
+}
+
 // Replace puts another file in the place of one, as thinning does: it has the same
 // number, and a path of its own. The old path is doomed, and so is its copy in the
 // second home, which gets one of the new file.
-func (x *Index) Replace(ctx context.Context, old Victim, by File) error {
+func (x *Index) Replace(ctx context.Context, old, new Victim) error {
+	by := new.File
 	defer x.reshaped(by.Stream)
 	return x.db.Write(ctx, "replace a file", func(ctx context.Context, tx *sql.Tx) error {
 		format, err := formatID(ctx, tx, by.Format)
@@ -238,6 +248,9 @@ func (x *Index) Replace(ctx context.Context, old Victim, by File) error {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO doomed VALUES (?)", old.Path); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM doomed WHERE path = ?", new.Path); err != nil {
 			return err
 		}
 		if err := insertFile(ctx, tx, &by, format); err != nil {

@@ -12,6 +12,7 @@ type Name struct {
 	Camera, Source string
 	Start          time.Time // of the first picture, in milliseconds, UTC
 	Number         int64     // of the file, in its stream
+	Thinned        bool      // only keyframes are left: another file than the one of the same number before
 }
 
 // ErrName is returned for paths that are not those of a file of Drover's.
@@ -21,6 +22,7 @@ const (
 	dayForm  = "2006-01-02"
 	timeForm = "20060102T150405.000Z"
 	suffix   = ".mp4"
+	thinned  = "k"
 	maxID    = 63
 )
 
@@ -32,6 +34,9 @@ func AppendPath(dst []byte, n Name) []byte {
 	dst = start.AppendFormat(dst, timeForm)
 	dst = append(dst, '-')
 	dst = strconv.AppendInt(dst, n.Number, 10)
+	if n.Thinned {
+		dst = append(dst, thinned...)
+	}
 	return append(dst, suffix...)
 }
 
@@ -52,6 +57,7 @@ func ParsePath(path string) (Name, error) {
 		return Name{}, ErrName
 	}
 	stem, ok := strings.CutSuffix(parts[3], suffix)
+	stem, thin := strings.CutSuffix(stem, thinned)
 	if !ok || len(stem) < len(timeForm)+2 {
 		return Name{}, ErrName
 	}
@@ -63,7 +69,7 @@ func ParsePath(path string) (Name, error) {
 	if err != nil || number < 0 {
 		return Name{}, ErrName
 	}
-	n := Name{Camera: parts[0], Source: parts[1], Start: start, Number: number}
+	n := Name{Camera: parts[0], Source: parts[1], Start: start, Number: number, Thinned: thin}
 	if string(AppendPath(nil, n)) != path {
 		return Name{}, ErrName
 	}

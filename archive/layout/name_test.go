@@ -27,8 +27,17 @@ func TestAPathIsOfUTCWhereverItIsMade(t *testing.T) {
 	}
 }
 
+func TestAThinnedFileHasANameOfItsOwn(t *testing.T) {
+	want := layout.Name{Camera: "a", Source: "b", Number: 7, Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Thinned: true}
+	path := string(layout.AppendPath(nil, want))
+	if got, err := layout.ParsePath(path); err != nil || got != want || path != "a/b/2026-01-01/20260101T000000.000Z-7k.mp4" {
+		t.Errorf("%s is %+v, %v", path, got, err)
+	}
+}
+
 func badPaths() []string {
 	return []string{
+		"a/b/2026-01-01/20260101T000000.000Z-k.mp4", "a/b/2026-01-01/20260101T000000.000Z-1kk.mp4",
 		"", "/", "a/b/2026-01-01", "../b/2026-01-01/20260101T000000.000Z-1.mp4", "a/../2026-01-01/20260101T000000.000Z-1.mp4",
 		"a/b/../20260101T000000.000Z-1.mp4", "a/b/2026-01-02/20260101T000000.000Z-1.mp4", "a/b/2026-01-01/../../x.mp4",
 		"a/b/2026-01-01/20260101T000000.000Z--1.mp4", "a/b/2026-01-01/20260101T000000.000Z-01.mp4", "a/b/2026-01-01/20260101T000000.000Z-+1.mp4",
@@ -48,6 +57,7 @@ func TestPathsThatLeadElsewhereAreRefused(t *testing.T) {
 
 func FuzzParsePath(f *testing.F) {
 	f.Add("front-door/main/2026-03-29/20260329T015959.007Z-1234567.mp4")
+	f.Add("front-door/main/2026-03-29/20260329T015959.007Z-1234567k.mp4")
 	for _, path := range badPaths() {
 		f.Add(path)
 	}

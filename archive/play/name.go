@@ -83,7 +83,7 @@ func parseFile(camera, rest string) name {
 
 // nameOf returns the name of a file of a stream.
 func nameOf(s index.Stream, f *index.File) layout.Name {
-	return layout.Name{Camera: s.Camera, Source: s.Source, Start: f.Start, Number: f.Number}
+	return layout.Name{Camera: s.Camera, Source: s.Source, Start: f.Start, Number: f.Number, Thinned: f.Thinned}
 }
 
 // appendURI appends a file's address relative to the camera's playlists.
