@@ -48,7 +48,7 @@ const LABEL_PX = 76
 export function ticks(view: View, width: number, zone: Zone): Tick[] {
   const leastMs = (spanOf(view) / width) * LABEL_PX
   const step = STEPS.find(({ ms }) => ms >= leastMs)
-  if (step) return ticksInDays(view, step, zone)
+  if (step) return thinned(ticksInDays(view, step, zone), leastMs)
   const days = DAY_STEPS.find((n) => n * DAY >= leastMs)
   if (days) return ticksOfDays(view, days, zone)
   const months = MONTH_STEPS.find((n) => n * 30 * DAY >= leastMs)
@@ -77,6 +77,17 @@ function ticksInDays(view: View, { ms, minorMs }: Step, zone: Zone): Tick[] {
     }
   }
   return found
+}
+
+/** Where clocks were put back, labels may be nearer than their step: then the first of two stays. */
+function thinned(found: Tick[], leastMs: number): Tick[] {
+  let last = -Infinity
+  return found.map((tick) => {
+    if (tick.label === '') return tick
+    if (tick.at - last < leastMs * 0.9 && !tick.strong) return { ...tick, label: '' }
+    last = tick.at
+    return tick
+  })
 }
 
 function labelInDay(at: number, stepMs: number, zone: Zone): string {

@@ -335,8 +335,12 @@ export class ArchivePlayer {
     const { video } = this.options
     // What is not recorded yet cannot be played faster than it comes.
     const rate = this.atEdge ? Math.min(1, this.chosenRate) : this.chosenRate
-    if (video.playbackRate !== rate) video.playbackRate = rate
-    if (video.defaultPlaybackRate !== rate) video.defaultPlaybackRate = rate
+    try {
+      if (video.playbackRate !== rate) video.playbackRate = rate
+      if (video.defaultPlaybackRate !== rate) video.defaultPlaybackRate = rate
+    } catch {
+      this.chosenRate = video.playbackRate // so fast this browser cannot play
+    }
     if (this.hls) this.hls.config.maxBufferLength = Math.min(120, Math.max(20, 15 * rate))
   }
 

@@ -60,6 +60,12 @@ test('a day of 23 hours leaves one out, and its hours are as wide as all others'
   expect(x.slice(0, 4)).toEqual([0, 100, 200, 300])
 })
 
+test('where a repeated hour would stand on another label, the first of the two stays', () => {
+  const view = { from: berlin.startOfDay(autumn), to: berlin.startOfDay(autumn, 1) }
+  const labels = ticks(view, 1100, berlin).flatMap(({ label }) => (label === '' ? [] : [label]))
+  expect(labels.slice(0, 4)).toEqual(['Sun 26 Oct', '02:00 +2', '04:00', '06:00'])
+})
+
 test('labels stand on round times by the zone’s clock, from seconds to years', () => {
   const at = Date.UTC(2025, 9, 2, 12, 0, 0)
   const labels = (span: number, zone = utc): string[] => ticks({ from: at, to: at + span }, 800, zone).flatMap(({ label }) => (label === '' ? [] : [label]))

@@ -144,15 +144,20 @@ function paintTransition(context: Context, x: number, text: string, width: numbe
   context.setLineDash([3, 3])
   context.beginPath()
   context.moveTo(x, LABELS)
-  context.lineTo(x, BAR_HEIGHT - 13)
+  context.lineTo(x, LANE_BOTTOM + 6)
   context.stroke()
   context.restore()
-  context.font = `400 11px ${palette.font}`
-  context.fillStyle = palette.textSoft
+  context.font = `500 11px ${palette.font}`
   const half = context.measureText(text).width / 2
+  const middle = Math.min(Math.max(x, half + 8), width - half - 8)
+  context.fillStyle = palette.surface
+  context.beginPath()
+  context.roundRect(middle - half - 6, LANE_TOP + 10, 2 * half + 12, 18, 5)
+  context.fill()
+  context.fillStyle = palette.text
   context.textAlign = 'center'
-  context.textBaseline = 'alphabetic'
-  context.fillText(text, Math.min(Math.max(x, half + 2), width - half - 2), BAR_HEIGHT - 3)
+  context.textBaseline = 'middle'
+  context.fillText(text, middle, LANE_TOP + 19.5)
 }
 
 function paintMarked(context: Context, left: number, right: number, width: number, palette: Palette): void {

@@ -177,10 +177,12 @@ export class Timeline {
       const { signal } = this.leaving
       this.trouble = await archiveTrouble(signal)
       const { spans, bytes } = await this.load(now - LONGEST, now, DAY / 1000, signal)
-      this.oldest = spans[0]?.from ?? Infinity
+      // From so far, answers are exact to an hour.
+      const begins = spans[0] ? await findFootage(this.load, spans[0].from, Math.min(now, spans[0].from + 3 * HOUR), signal) : null
+      this.oldest = begins ?? Infinity
       this.isOff = false
       const { coverage } = await this.load(Math.max(now - DAY, Math.min(this.oldest, now - 60 * SECOND)), now, HOUR / 1000, signal)
-      this.onFacts({ bytes, oldest: spans[0]?.from ?? null, coverage })
+      this.onFacts({ bytes, oldest: begins, coverage })
     } catch (err) {
       // Then it is as old as what comes into view.
       this.isOff = err instanceof RequestError && err.status === 404
