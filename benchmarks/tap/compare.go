@@ -215,21 +215,26 @@ func (r *result) summarize() {
 	}
 }
 
-// save prints the table and leaves all that was measured in a file.
+// save prints the table, and leaves the rest in a file.
 func (r *result) save(folder string) error {
 	fmt.Println("\n| way | server, us a frame | frames per CPU-second of the server | worker, us a frame | ring to worker, p50 | p99 | missed |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- | --- |")
 	for _, s := range r.Summary {
 		fmt.Printf("| %s | %.1f | %.0f | %.1f | %.0f us | %.0f us | %.4f %% |\n", s.Way, s.ServerUS, s.PerSecond, s.WorkerUS, s.P50, s.P99, 100*s.MissedRatio)
 	}
-	text, err := json.MarshalIndent(r, "", "  ")
+	return saveJSON(folder, fmt.Sprintf("tap-%d-%s.json", r.Cameras, r.Time.Format("20060102T150405Z")), r)
+}
+
+// saveJSON leaves all that was measured in a file.
+func saveJSON(folder, name string, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	file := filepath.Join(folder, fmt.Sprintf("tap-%d-%s.json", r.Cameras, r.Time.Format("20060102T150405Z")))
+	file := filepath.Join(folder, name)
 	if err := os.WriteFile(file, append(text, '\n'), 0o644); err != nil {
 		return err
 	}

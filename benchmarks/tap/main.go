@@ -4,9 +4,13 @@
 //
 //	go run ./benchmarks/tap -cameras 100 -duration 10s -rounds 3
 //
-// The server is a process of its own that has cameras' rings and the tap, and nothing
+//	go build -o build/herd ./benchmarks/herd
+//	go run ./benchmarks/tap -beside -viewers 1000 -duration 30s -rounds 2
+//
+// The first: the server is a process of its own that has cameras' rings and the tap, and nothing
 // else: cameras write into their rings as a puller does. What a way costs is the CPU time
-// of that process with a worker, less that without one in the same round.
+// of that process with a worker, less that without one in the same round. The second: the
+// binary that is shipped serves and records a camera, beside workers that take nothing.
 package main
 
 import (
@@ -25,6 +29,11 @@ type options struct {
 	duration time.Duration
 	rounds   int
 	results  string
+	beside   bool
+	viewers  int
+	drover   string
+	simcam   string
+	herd     string
 	role     string
 	folder   string
 	way      string
@@ -47,7 +56,12 @@ func run(ctx context.Context, args []string) error {
 	flags.DurationVar(&o.duration, "duration", 10*time.Second, "how long each way is measured in each round")
 	flags.IntVar(&o.rounds, "rounds", 3, "how often")
 	flags.StringVar(&o.results, "results", "benchmarks/results/tap", "folder for the raw results")
-	flags.StringVar(&o.role, "role", "", "for this program's own use: server or worker")
+	flags.BoolVar(&o.beside, "beside", false, "have stuck workers beside viewers and recorder, and none, by turns")
+	flags.IntVar(&o.viewers, "viewers", 1000, "of -beside")
+	flags.StringVar(&o.drover, "drover", "bin/drover", "of -beside: the server's binary")
+	flags.StringVar(&o.simcam, "simcam", "build/simcam", "of -beside: the simulated camera's binary")
+	flags.StringVar(&o.herd, "herd", "build/herd", "of -beside: the viewers' binary")
+	flags.StringVar(&o.role, "role", "", "for this program's own use: server, worker or stuck")
 	flags.StringVar(&o.folder, "folder", "", "of the server, for this program's own use")
 	flags.StringVar(&o.way, "way", "", "of the worker, for this program's own use")
 	if err := flags.Parse(args); err != nil {
@@ -66,6 +80,11 @@ func run(ctx context.Context, args []string) error {
 		return runServer(ctx, o.folder, o.cameras)
 	case "worker":
 		return runWorker(ctx, o.folder, o.way)
+	case "stuck":
+		return runStuck(ctx, o.folder)
+	}
+	if o.beside {
+		return beside(ctx, o)
 	}
 	return compare(ctx, o)
 }

@@ -74,7 +74,7 @@ func byTap(ctx context.Context, target string, take func(time.Time, []byte, uint
 }
 
 func byWebSocket(ctx context.Context, address string, take func(time.Time, []byte, uint64)) error {
-	conn, _, err := websocket.Dial(ctx, "ws://"+address+"/?camera=*", nil)
+	conn, _, err := websocket.Dial(ctx, "ws://"+address+"?camera=*", nil)
 	if err != nil {
 		return err
 	}
