@@ -235,6 +235,31 @@ func TestAWorkerThatReadsNothingCostsOthersNoFrameAndHearsWhatItMissed(t *testin
 	}
 }
 
+func TestTwoHundredWorkersOnOneCameraAllGetItsFrames(t *testing.T) {
+	rig := aitest.New(t, feed.Options{MaxWorkers: 200})
+	door := rig.Attach("door", "main")
+	address, _ := serve(t, rig, nil)
+	var workers []stream
+	for range 4 { // of one connection each, which has 64 calls at most
+		client := dial(t, address)
+		for range 50 {
+			workers = append(workers, watch(t, client, &schema.WatchRequest{Cameras: []string{"door"}, MaxBehindMs: 10_000}))
+			workers[len(workers)-1].watching()
+		}
+	}
+	if got := watch(t, dial(t, address), &schema.WatchRequest{Cameras: []string{"door"}}).ends(); got.Code() != codes.ResourceExhausted {
+		t.Errorf("one more: got %v", got)
+	}
+	for range 5 {
+		n := door.Write()
+		for _, w := range workers {
+			if f := w.frame(); f.Sequence != n || f.Missed != 0 {
+				t.Fatalf("got frame %d, %d missed, want %d", f.Sequence, f.Missed, n)
+			}
+		}
+	}
+}
+
 func TestAWorkerThatDiesLeavesNothingBehind(t *testing.T) {
 	rig := aitest.New(t, feed.Options{})
 	door := rig.Attach("door", "main")

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -56,15 +57,25 @@ func (f *found) await(ctx context.Context, pattern string) (string, error) {
 	}
 }
 
-func TestWorkersTakeARunningServersFrames(t *testing.T) {
-	camera := rtsptest.Start(t, rtsptest.CameraConfig{Path: "door"}).Camera("door")
+// A tapped server is one whose frames workers take.
+type tapped struct {
+	ctx                context.Context // ends when the test has taken too long
+	site, grpc, socket string
+}
+
+// startTapped serves one simulated camera until the test ends. What is said of the camera
+// beside its URL is in lines, indented.
+func startTapped(t *testing.T, camera rtsptest.CameraConfig, lines string) *tapped {
+	t.Helper()
+	camera.Path = "door"
+	url := rtsptest.Start(t, camera).Camera("door").URL()
 	folder, err := os.MkdirTemp("", "tap") // short, for a socket is in it
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	file := filepath.Join(folder, "drover.yaml")
-	if err := os.WriteFile(file, []byte("cameras:\n  door: "+camera.URL()+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("cameras:\n  door:\n    url: "+url+"\n"+lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, _, err := config.Load(config.Source{File: file, Environ: []string{
@@ -86,15 +97,49 @@ func TestWorkersTakeARunningServersFrames(t *testing.T) {
 		}
 		cancel()
 	})
-	grpc, err := log.await(ctx, `grpc=(\S+)`)
+	s := &tapped{ctx: ctx, socket: filepath.Join(folder, "tap.sock")}
+	if s.grpc, err = log.await(ctx, `grpc=(\S+)`); err != nil {
+		t.Fatal(err)
+	}
+	if s.site, err = log.await(ctx, `address=(http\S+)`); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// metrics returns what the server counts.
+func (s *tapped) metrics(t *testing.T) string {
+	t.Helper()
+	answer, err := http.Get(s.site + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}
-	site, err := log.await(ctx, `address=(http\S+)`)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, target := range []string{grpc, "unix:" + filepath.Join(folder, "tap.sock")} {
+	return string(text)
+}
+
+// sum adds up what is counted in lines that a pattern finds.
+func sum(t *testing.T, metrics, pattern string) float64 {
+	t.Helper()
+	total := 0.0
+	for _, match := range regexp.MustCompile(`(?m)^`+pattern+` (\S+)$`).FindAllStringSubmatch(metrics, -1) {
+		n, err := strconv.ParseFloat(match[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += n
+	}
+	return total
+}
+
+func TestWorkersTakeARunningServersFrames(t *testing.T) {
+	s := startTapped(t, rtsptest.CameraConfig{}, "")
+	ctx, site := s.ctx, s.site
+	for _, target := range []string{s.grpc, "unix:" + s.socket} {
 		client, err := worker.Dial(target)
 		if err != nil {
 			t.Fatal(err)
@@ -123,15 +168,79 @@ func TestWorkersTakeARunningServersFrames(t *testing.T) {
 		t.Errorf("the latest frame: %v, %v, %.40q", answer.Status, err, still)
 	}
 	testUpgrade(t, site)
-	metrics, err := http.Get(site + "/metrics")
+	if !strings.Contains(s.metrics(t), `drover_ai_worker_frames_total{worker="worker"}`) {
+		t.Error("workers are not in the metrics")
+	}
+}
+
+func TestStuckWorkersCostNeitherViewersNorTheRecorderAFrame(t *testing.T) {
+	s := startTapped(t, rtsptest.CameraConfig{Clip: "h264-720p"}, "    record:\n      mode: continuous\n")
+	ctx, stop := context.WithCancel(s.ctx)
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	defer stop()
+	for _, target := range []string{s.grpc, s.grpc, "unix:" + s.socket} {
+		client, err := worker.Dial(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		workers.Go(func() {
+			for range client.Frames(ctx, worker.Request{Cameras: []string{"door"}, Worker: "stuck", MaxBehind: time.Millisecond}) {
+				<-ctx.Done() // one frame, and no more
+			}
+		})
+	}
+	for range 3 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.site, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		_ = conn.(*net.TCPConn).SetReadBuffer(4096)
+		if _, err := io.WriteString(conn, upgrade("camera=door&worker=stuck&max_behind_ms=1")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frames := `drover_source_frames_total\{camera="door".*\}`
+	for {
+		m := s.metrics(t)
+		if sum(t, m, `drover_ai_worker_missed_frames_total\{worker="stuck"\}`) > 50 && sum(t, m, frames) > 100 {
+			break
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-s.ctx.Done():
+			t.Fatal("workers that take nothing miss nothing")
+		}
+	}
+	m := s.metrics(t)
+	for _, lost := range []string{
+		`drover_subscriber_dropped_frames_total\{.*subscriber="hls"\}`, `drover_subscriber_dropped_frames_total\{.*subscriber="archive"\}`,
+		`drover_archive_dropped_frames_total\{.*\}`, `drover_hls_dropped_frames_total\{.*\}`,
+	} {
+		if n := sum(t, m, lost); n != 0 {
+			t.Errorf("%s: %v frames are lost", lost, n)
+		}
+	}
+	// Those on their way to the recorder are yet to come.
+	if came, taken := sum(t, m, frames), sum(t, m, `drover_archive_frames_total\{.*\}`); taken < came-50 {
+		t.Errorf("of %v frames the recorder took %v", came, taken)
+	}
+	answer, err := http.Get(s.site + "/hls/door/index.m3u8")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := io.ReadAll(metrics.Body)
-	metrics.Body.Close()
-	if err != nil || !strings.Contains(string(text), `drover_ai_worker_frames_total{worker="worker"}`) {
-		t.Errorf("workers are not in the metrics: %v", err)
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("a viewer is answered %s", answer.Status)
 	}
+}
+
+// upgrade is a request for the tap by WebSocket.
+func upgrade(query string) string {
+	return "GET /api/v1/tap?" + query + " HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
 }
 
 // testUpgrade asks for a WebSocket through all of the server's layers, and waits for
@@ -144,9 +253,7 @@ func testUpgrade(t *testing.T, site string) {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
-	request := "GET /api/v1/tap?camera=door HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
-	if _, err := io.WriteString(conn, request); err != nil {
+	if _, err := io.WriteString(conn, upgrade("camera=door")); err != nil {
 		t.Fatal(err)
 	}
 	came := make([]byte, 20_000)
