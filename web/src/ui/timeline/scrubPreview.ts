@@ -5,6 +5,7 @@ import { framePath } from '../../player/archiveURL'
 import { h, setText, show } from '../dom'
 
 const WIDTH = 208
+const NOT_WRITTEN_YET_MS = 30_000
 
 interface Wish {
   key: number
@@ -74,7 +75,8 @@ export class ScrubPreview {
       if (this.wanted === key) this.draw(picture)
     } catch (err) {
       if (signal.aborted) return
-      this.none.add(key)
+      // What is not written yet will be.
+      if (at < Date.now() - NOT_WRITTEN_YET_MS) this.none.add(key)
       if (this.none.size > 500) this.none.clear()
       if (this.wanted === key) show(this.canvas, false)
       throw err
