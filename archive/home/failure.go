@@ -7,9 +7,6 @@ import (
 	"io/fs"
 	"net"
 	"time"
-
-	"github.com/aws/smithy-go"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
 // Reason says why a request to the store failed. It is the label of a metric, and told
@@ -117,13 +114,9 @@ func explain(ctx context.Context, step string, err error) error {
 		f.Reason = ReasonLocal
 		return f
 	}
-	var answer *smithyhttp.ResponseError
-	if errors.As(err, &answer) && answer.Response != nil {
-		f.Status = answer.HTTPStatusCode()
-	}
-	var api smithy.APIError
-	if errors.As(err, &api) {
-		f.Code = cleanCode(api.ErrorCode())
+	var answer *refusal
+	if errors.As(err, &answer) {
+		f.Status, f.Code = answer.status, answer.code
 	}
 	f.Reason = reasonOf(f.Status, f.Code, err)
 	return f

@@ -30,12 +30,16 @@ func New(o Options) (*Home, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
+	store, err := newStore(&o)
+	if err != nil {
+		return nil, err
+	}
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("second home: open the archive: %w", err)
 	}
 	h := &Home{
-		options: o, index: o.Index, store: newStore(&o), root: root,
+		options: o, index: o.Index, store: store, root: root,
 		grouping: grouping{window: o.ObjectTime, maxBytes: o.ObjectBytes, grace: o.Grace},
 		pace:     pace{rate: o.Bandwidth}, reads: make(chan struct{}, o.Reads),
 	}

@@ -5,19 +5,18 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"github.com/aws/smithy-go/logging"
-	"github.com/aws/smithy-go/middleware"
 )
 
 // sum is a SHA-256.
@@ -26,59 +25,131 @@ type sum = [sha256.Size]byte
 // A store is a bucket. Its methods may be called by all; each makes one request and
 // tries nothing again. Their errors are Failures, or the context's.
 type store struct {
-	client       *s3.Client
-	signer       *s3.PresignClient
+	client       *http.Client
 	transport    *transport
-	bucket       *string
+	signer       *v4.Signer
+	keys         aws.Credentials
+	region       string
+	base         url.URL // of the bucket, without a slash at its end
 	prefix       string
-	storageClass types.StorageClass
+	storageClass string
 	stall        time.Duration
 }
 
-func newStore(o *Options) *store {
+func newStore(o *Options) (*store, error) {
+	endpoint := o.Endpoint
+	if endpoint == "" {
+		endpoint = "https://s3." + o.Region + ".amazonaws.com"
+	}
+	base, err := url.Parse(strings.TrimSuffix(endpoint, "/"))
+	if err != nil {
+		return nil, errors.New("second home: the endpoint is no URL") // the error would show it
+	}
+	if o.VirtualHost {
+		base.Host = o.Bucket + "." + base.Host
+	} else {
+		base.Path += "/" + o.Bucket
+	}
 	t := newTransport(o.Stall, o.Now, o.Uploads+o.Reads+2)
-	keys := aws.Credentials{AccessKeyID: o.AccessKey, SecretAccessKey: o.SecretKey.Reveal()}
-	options := s3.Options{
-		Region:       o.Region,
-		UsePathStyle: !o.VirtualHost,
-		HTTPClient:   t.client(),
-		Credentials:  aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return keys, nil }),
-		Retryer:      aws.NopRetryer{}, // what is tried again, and when, is decided by who asks
-		Logger:       logging.Nop{},
-		// A store that refuses says so before it is sent anything.
-		ContinueHeaderThresholdBytes: 64 << 10,
-		RequestChecksumCalculation:   aws.RequestChecksumCalculationWhenRequired,
-		ResponseChecksumValidation:   aws.ResponseChecksumValidationWhenRequired,
-
-		DisableLogOutputChecksumValidationSkipped: true,
-	}
-	if o.Endpoint != "" {
-		options.BaseEndpoint = aws.String(strings.TrimSuffix(o.Endpoint, "/"))
-	}
-	client := s3.New(options)
 	return &store{
-		client: client, signer: s3.NewPresignClient(client), transport: t,
-		bucket: aws.String(o.Bucket), prefix: o.Prefix, storageClass: types.StorageClass(o.StorageClass), stall: o.Stall,
-	}
+		client: t.client(), transport: t,
+		// Paths of S3 are signed as they are, and ours have nothing to be escaped.
+		signer: v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }),
+		keys:   aws.Credentials{AccessKeyID: o.AccessKey, SecretAccessKey: o.SecretKey.Reveal()},
+		region: o.Region, base: *base, prefix: o.Prefix, storageClass: o.StorageClass, stall: o.Stall,
+	}, nil
 }
 
 func (s *store) close() { s.transport.base.CloseIdleConnections() }
 
-func (s *store) key(name string) *string { return aws.String(s.prefix + name) }
+// request returns a request for an object, or for the bucket where name is "".
+func (s *store) request(ctx context.Context, method, name string, query url.Values) (*http.Request, error) {
+	u := s.base
+	u.Path += "/"
+	if name != "" {
+		u.Path += s.prefix + name
+	}
+	u.RawQuery = query.Encode()
+	return http.NewRequestWithContext(ctx, method, u.String(), nil)
+}
+
+// noBody is the checksum of nothing.
+const noBody = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+// signingSkew is from how far on clocks are apart such that requests are signed by the
+// store's: S3 refuses what is a quarter of an hour off.
+const signingSkew = 5 * time.Minute
+
+// now is the time that requests are signed with.
+func (s *store) now() time.Time {
+	now := s.transport.now()
+	if skew := time.Duration(s.transport.skew.Load()); skew.Abs() > signingSkew {
+		now = now.Add(skew)
+	}
+	return now
+}
+
+// send signs a request and sends it. An answer that is no success is an error, and its
+// body has been read.
+func (s *store) send(r *http.Request, checksum string) (*http.Response, error) {
+	r.Header.Set("X-Amz-Content-Sha256", checksum)
+	r.Header.Set("User-Agent", "Drover")
+	if err := s.signer.SignHTTP(r.Context(), s.keys, r, checksum, "s3", s.region, s.now()); err != nil {
+		return nil, err
+	}
+	answer, err := s.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode < 300 {
+		return answer, nil
+	}
+	defer answer.Body.Close()
+	return nil, readRefusal(answer)
+}
+
+// A refusal is an answer that is no success.
+type refusal struct {
+	status int
+	code   string
+}
+
+// Error says nothing: what is told of a refusal is told by a Failure.
+func (r *refusal) Error() string { return "the store refuses" }
+
+// readRefusal reads what S3 says of what it did not do.
+func readRefusal(answer *http.Response) *refusal {
+	r := &refusal{status: answer.StatusCode}
+	var said struct {
+		XMLName xml.Name `xml:"Error"`
+		Code    string   `xml:"Code"`
+	}
+	if xml.NewDecoder(answer.Body).Decode(&said) == nil { // it is bounded
+		r.code = cleanCode(strings.TrimSpace(said.Code))
+	}
+	return r
+}
 
 // put sends an object of size bytes with a checksum, which the store holds against
 // what it gets, and returns what the store calls it.
 func (s *store) put(ctx context.Context, name string, body io.Reader, size int64, checksum sum) (tag string, err error) {
 	ctx, watch, stop := newWatch(ctx, s.stall)
 	defer stop()
-	in := &s3.PutObjectInput{
-		Bucket: s.bucket, Key: s.key(name), ContentType: aws.String("video/mp4"), StorageClass: s.storageClass,
-		ContentLength:  aws.Int64(size),
-		ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(checksum[:])),
-		// Its end moves the watch on: the store may look the object over for long.
-		Body: &watched{reader: body, watch: watch, left: size, rest: 4 * s.stall},
+	r, err := s.request(ctx, http.MethodPut, name, nil)
+	if err != nil {
+		return "", s.explain(ctx, "send an object", err)
 	}
-	out, err := s.client.PutObject(ctx, in, signPayload(checksum))
+	// Its end moves the watch on: the store may look the object over for long.
+	r.Body = io.NopCloser(&watched{reader: body, watch: watch, left: size, rest: 4 * s.stall})
+	r.ContentLength = size
+	r.Header.Set("Content-Type", "video/mp4")
+	// A store that refuses says so before it is sent anything.
+	r.Header.Set("Expect", "100-continue")
+	r.Header.Set("X-Amz-Checksum-Sha256", base64.StdEncoding.EncodeToString(checksum[:]))
+	if s.storageClass != "" {
+		r.Header.Set("X-Amz-Storage-Class", s.storageClass)
+	}
+	answer, err := s.send(r, hex.EncodeToString(checksum[:]))
 	if err != nil {
 		err = s.explain(ctx, "send an object", err)
 		if f, ok := err.(*Failure); ok && f.Reason == ReasonMissing {
@@ -86,16 +157,13 @@ func (s *store) put(ctx context.Context, name string, body io.Reader, size int64
 		}
 		return "", err
 	}
-	return cleanTag(aws.ToString(out.ETag)), nil
+	return cleanTag(answer.Header.Get("ETag")), drain(answer)
 }
 
-// signPayload makes the checksum of the body a part of the signature, over plain HTTP
-// and HTTPS alike, and spares the client from reading the body twice.
-func signPayload(checksum sum) func(*s3.Options) {
-	set := middleware.InitializeMiddlewareFunc("DroverPayloadHash", func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-		return next.HandleInitialize(v4.SetPayloadHash(ctx, hex.EncodeToString(checksum[:])), in)
-	})
-	return s3.WithAPIOptions(func(stack *middleware.Stack) error { return stack.Initialize.Add(set, middleware.Before) })
+// drain reads what is left of a short answer, so that its connection can be used again.
+func drain(answer *http.Response) error {
+	_, _ = io.Copy(io.Discard, answer.Body) // it is bounded, and nobody needs it
+	return answer.Body.Close()
 }
 
 // A watched reader tells a watch of each byte.
@@ -159,36 +227,49 @@ func (s *store) explain(ctx context.Context, step string, err error) error {
 func (s *store) head(ctx context.Context, name string) (size int64, tag string, checksum *sum, err error) {
 	limited, cancel := s.short(ctx)
 	defer cancel()
-	out, err := s.client.HeadObject(limited, &s3.HeadObjectInput{Bucket: s.bucket, Key: s.key(name), ChecksumMode: types.ChecksumModeEnabled})
+	r, err := s.request(limited, http.MethodHead, name, nil)
 	if err != nil {
 		return 0, "", nil, s.explain(ctx, "ask for an object", err)
 	}
-	if raw, err := base64.StdEncoding.DecodeString(aws.ToString(out.ChecksumSHA256)); err == nil && len(raw) == sha256.Size {
+	r.Header.Set("X-Amz-Checksum-Mode", "ENABLED")
+	answer, err := s.send(r, noBody)
+	if err != nil {
+		return 0, "", nil, s.explain(ctx, "ask for an object", err)
+	}
+	if raw, err := base64.StdEncoding.DecodeString(answer.Header.Get("X-Amz-Checksum-Sha256")); err == nil && len(raw) == sha256.Size {
 		checksum = (*sum)(raw)
 	}
-	return aws.ToInt64(out.ContentLength), cleanTag(aws.ToString(out.ETag)), checksum, nil
+	return answer.ContentLength, cleanTag(answer.Header.Get("ETag")), checksum, drain(answer)
 }
 
 // get returns n bytes of an object from an offset on. The object must still be the one
 // of the tag, if there is one. The body must be closed.
 func (s *store) get(ctx context.Context, name, tag string, offset, n int64) (io.ReadCloser, error) {
 	ctx, watch, stop := newWatch(ctx, s.stall)
-	in := &s3.GetObjectInput{Bucket: s.bucket, Key: s.key(name), Range: aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+n-1))}
-	if tag != "" {
-		in.IfMatch = aws.String(tag)
-	}
-	out, err := s.client.GetObject(ctx, in)
+	answer, err := s.getRange(ctx, name, tag, offset, n)
 	if err != nil {
 		err = s.explain(ctx, "read an object", err)
 		stop()
 		return nil, err
 	}
-	if !strings.HasPrefix(aws.ToString(out.ContentRange), fmt.Sprintf("bytes %d-%d/", offset, offset+n-1)) || aws.ToInt64(out.ContentLength) != n {
-		out.Body.Close()
+	if !strings.HasPrefix(answer.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-%d/", offset, offset+n-1)) || answer.ContentLength != n {
+		answer.Body.Close()
 		stop()
-		return nil, &Failure{Step: "read an object", Reason: ReasonRejected, Status: http.StatusOK}
+		return nil, &Failure{Step: "read an object", Reason: ReasonRejected, Status: answer.StatusCode}
 	}
-	return &incoming{ctx: ctx, body: out.Body, watch: watch, stop: stop, left: n}, nil
+	return &incoming{ctx: ctx, body: answer.Body, watch: watch, stop: stop, left: n}, nil
+}
+
+func (s *store) getRange(ctx context.Context, name, tag string, offset, n int64) (*http.Response, error) {
+	r, err := s.request(ctx, http.MethodGet, name, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", offset, offset+n-1))
+	if tag != "" {
+		r.Header.Set("If-Match", tag)
+	}
+	return s.send(r, noBody)
 }
 
 // incoming is the body of a get: exactly so many bytes, or an error.
@@ -244,9 +325,15 @@ func (s *store) tail(ctx context.Context, name string, size, n int64) ([]byte, e
 func (s *store) remove(ctx context.Context, name string) error {
 	limited, cancel := s.short(ctx)
 	defer cancel()
-	_, err := s.client.DeleteObject(limited, &s3.DeleteObjectInput{Bucket: s.bucket, Key: s.key(name)})
-	err = s.explain(ctx, "delete an object", err)
-	if ReasonOf(err) == ReasonMissing {
+	r, err := s.request(limited, http.MethodDelete, name, nil)
+	if err != nil {
+		return s.explain(ctx, "delete an object", err)
+	}
+	answer, err := s.send(r, noBody)
+	if err == nil {
+		return drain(answer)
+	}
+	if err = s.explain(ctx, "delete an object", err); ReasonOf(err) == ReasonMissing {
 		return nil
 	}
 	return err
@@ -260,9 +347,9 @@ const probeName = "drover-probe"
 func (s *store) probe(ctx context.Context) error {
 	limited, cancel := s.short(ctx)
 	defer cancel()
-	out, err := s.client.GetObject(limited, &s3.GetObjectInput{Bucket: s.bucket, Key: s.key(probeName), Range: aws.String("bytes=0-0")})
+	answer, err := s.getRange(limited, probeName, "", 0, 1)
 	if err == nil {
-		return out.Body.Close()
+		return answer.Body.Close()
 	}
 	if err = s.explain(ctx, "look at the bucket", err); ReasonOf(err) == ReasonMissing {
 		return nil
@@ -282,42 +369,71 @@ type listed struct {
 	bytes int64
 }
 
+// A listing is a part of what is in a bucket.
+type listing struct {
+	XMLName  xml.Name `xml:"ListBucketResult"`
+	Contents []struct {
+		Key  string `xml:"Key"`
+		Size int64  `xml:"Size"`
+	} `xml:"Contents"`
+	Truncated bool   `xml:"IsTruncated"`
+	Next      string `xml:"NextContinuationToken"`
+}
+
 // list calls each for all objects below the prefix, a thousand a request.
 func (s *store) list(ctx context.Context, each func(listed) error) error {
-	in := &s3.ListObjectsV2Input{Bucket: s.bucket, Prefix: aws.String(s.prefix)}
+	next := ""
 	for {
-		page, err := s.page(ctx, in)
+		page, err := s.page(ctx, next)
 		if err != nil {
 			return err
 		}
 		for i := range page.Contents {
-			name, ok := strings.CutPrefix(aws.ToString(page.Contents[i].Key), s.prefix)
+			name, ok := strings.CutPrefix(page.Contents[i].Key, s.prefix)
 			if !ok {
 				continue
 			}
-			if err := each(listed{name, aws.ToInt64(page.Contents[i].Size)}); err != nil {
+			if err := each(listed{name, page.Contents[i].Size}); err != nil {
 				return err
 			}
 		}
-		if !aws.ToBool(page.IsTruncated) || aws.ToString(page.NextContinuationToken) == "" {
+		if !page.Truncated || page.Next == "" || page.Next == next {
 			return nil
 		}
-		in.ContinuationToken = page.NextContinuationToken
+		next = page.Next
 	}
 }
 
-func (s *store) page(ctx context.Context, in *s3.ListObjectsV2Input) (*s3.ListObjectsV2Output, error) {
+func (s *store) page(ctx context.Context, next string) (*listing, error) {
+	const step = "list objects"
 	limited, cancel := s.short(ctx)
 	defer cancel()
-	page, err := s.client.ListObjectsV2(limited, in)
-	return page, s.explain(ctx, "list objects", err)
+	query := url.Values{"list-type": {"2"}, "prefix": {s.prefix}}
+	if next != "" {
+		query.Set("continuation-token", next)
+	}
+	r, err := s.request(limited, http.MethodGet, "", query)
+	if err != nil {
+		return nil, s.explain(ctx, step, err)
+	}
+	answer, err := s.send(r, noBody)
+	if err != nil {
+		return nil, s.explain(ctx, step, err)
+	}
+	defer answer.Body.Close()
+	page := new(listing)
+	if err := xml.NewDecoder(answer.Body).Decode(page); err != nil { // it is bounded
+		return nil, s.explain(ctx, step, err)
+	}
+	return page, nil
 }
 
 // url returns a URL by which anybody may read an object for a while.
 func (s *store) url(ctx context.Context, name string, valid time.Duration) (string, error) {
-	request, err := s.signer.PresignGetObject(ctx, &s3.GetObjectInput{Bucket: s.bucket, Key: s.key(name)}, s3.WithPresignExpires(valid))
+	r, err := s.request(ctx, http.MethodGet, name, url.Values{"X-Amz-Expires": {strconv.Itoa(int(valid / time.Second))}})
 	if err != nil {
-		return "", explain(ctx, "sign a URL", err)
+		return "", s.explain(ctx, "sign a URL", err)
 	}
-	return request.URL, nil
+	signed, _, err := s.signer.PresignHTTP(ctx, s.keys, r, "UNSIGNED-PAYLOAD", "s3", s.region, s.now())
+	return signed, s.explain(ctx, "sign a URL", err)
 }
