@@ -149,10 +149,14 @@ func (x *Index) Days(ctx context.Context, streamID int64, from, to time.Time, zo
 		hours = append(hours, Span{From: f.Start, Bytes: f.Bytes, Covered: f.Span})
 	}
 	var days []Day
+	var midnight time.Time // that ends the newest of days
 	for _, h := range hours {
-		date := h.From.In(zone).Format(time.DateOnly)
-		if n := len(days); n == 0 || days[n-1].Date != date {
-			days = append(days, Day{Date: date})
+		if at := h.From.In(zone); len(days) == 0 || !at.Before(midnight) {
+			y, m, day := at.Date()
+			midnight = time.Date(y, m, day+1, 0, 0, 0, 0, zone)
+			if date := at.Format(time.DateOnly); len(days) == 0 || days[len(days)-1].Date != date {
+				days = append(days, Day{Date: date})
+			}
 		}
 		d := &days[len(days)-1]
 		d.Bytes += h.Bytes

@@ -87,6 +87,7 @@ func (a *asker) measure(ask func() error, cold bool) (Latencies, error) {
 		}
 	}
 	taken := make([]time.Duration, a.o.requests)
+	used := cpu()
 	for i := range taken {
 		if err := a.ctx.Err(); err != nil {
 			return Latencies{}, err
@@ -97,7 +98,9 @@ func (a *asker) measure(ask func() error, cold bool) (Latencies, error) {
 		}
 		taken[i] = time.Since(started)
 	}
-	return latenciesOf(taken), nil
+	l := latenciesOf(taken)
+	l.CPU = ms((cpu() - used) / time.Duration(max(1, len(taken))))
+	return l, nil
 }
 
 // forget has the system give up what it holds of the files in a directory.

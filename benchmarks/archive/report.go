@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Report is all that was found.
@@ -36,6 +38,7 @@ type Latencies struct {
 	P50 float64 `json:"p50_ms"`
 	P99 float64 `json:"p99_ms"`
 	Max float64 `json:"max_ms"`
+	CPU float64 `json:"cpu_ms,omitempty"` // mean of the process, where it was measured
 }
 
 // TimeShift is what the playlist of a day takes.
@@ -55,6 +58,15 @@ func newReport(o options) *Report {
 }
 
 func ms(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1e3 }
+
+// cpu is how much processor time the process has used.
+func cpu() time.Duration {
+	var usage unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
 
 func latenciesOf(taken []time.Duration) Latencies {
 	if len(taken) == 0 {
