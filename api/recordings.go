@@ -146,7 +146,7 @@ func (rs *routes) footageOf(r *RecordedRange, standard time.Duration) (footage.Q
 // knownInArchive returns a problem where there neither is nor was such a camera.
 func (rs *routes) knownInArchive(id string) error {
 	if rs.options.Archive == nil {
-		return problem(problemNoArchive, "this server keeps no archive: set archive.enabled")
+		return problem(problemNoArchive, "nothing is recorded here: the archive could not be opened, and the log of the server says why")
 	}
 	if _, known := rs.options.Cameras.Get(id); !known && !rs.options.Archive.Recorded(id) {
 		return noCamera(id)

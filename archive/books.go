@@ -82,37 +82,42 @@ func (r *Recorder) writeDown(ctx context.Context) {
 		ledgers[key] = l
 	}
 	r.mu.Unlock()
+	taken := map[*ledger][]entry{}
+	var changes []index.GapChange
+	var told []event.Event
 	for key, l := range ledgers {
 		entries := l.take(now)
-		for i, e := range entries {
-			if err := r.writeEntry(ctx, key, e); err != nil {
-				r.options.Log.Warn("a gap could not be written down and is kept in memory", "camera", key.camera, "source", key.source, "err", err)
-				l.again(entries[i:])
-				break
+		if len(entries) == 0 {
+			continue
+		}
+		stream, err := r.index.Stream(ctx, key.camera, key.source)
+		if err != nil {
+			r.options.Log.Warn("gaps could not be written down and are kept in memory", "camera", key.camera, "source", key.source, "err", err)
+			l.again(entries)
+			continue
+		}
+		taken[l] = entries
+		for _, e := range entries {
+			e.gap.Stream = stream.ID
+			changes = append(changes, index.GapChange{Gap: e.gap, End: e.close})
+			if c := e.gap.Cause; e.close.IsZero() && e.gap.To.IsZero() && c != index.CauseRequest && c != index.CauseCameraOff {
+				told = append(told, event.Event{Kind: event.KindArchiveGap, Camera: key.camera, Source: key.source, Reason: "not recorded: " + string(c) + ": " + e.gap.Detail})
 			}
 		}
 	}
-}
-
-func (r *Recorder) writeEntry(ctx context.Context, key sourceKey, e entry) error {
-	stream, err := r.index.Stream(ctx, key.camera, key.source)
-	if err != nil {
-		return err
+	if len(changes) == 0 {
+		return
 	}
-	e.gap.Stream = stream.ID
-	switch {
-	case !e.close.IsZero():
-		return r.index.CloseGap(ctx, stream.ID, e.close)
-	case !e.gap.To.IsZero():
-		return r.index.AddGaps(ctx, e.gap)
+	if err := r.index.ChangeGaps(ctx, changes...); err != nil {
+		r.options.Log.Warn("gaps could not be written down and are kept in memory", "err", err)
+		for l, entries := range taken {
+			l.again(entries)
+		}
+		return
 	}
-	if err := r.index.OpenGap(ctx, e.gap); err != nil {
-		return err
+	for _, e := range told {
+		r.options.Event(e)
 	}
-	if c := e.gap.Cause; c != index.CauseRequest && c != index.CauseCameraOff {
-		r.options.Event(event.Event{Kind: event.KindArchiveGap, Camera: key.camera, Source: key.source, Reason: "not recorded: " + string(c) + ": " + e.gap.Detail})
-	}
-	return nil
 }
 
 // diskEvent is what people are told of the disk.

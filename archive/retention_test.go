@@ -52,6 +52,7 @@ func (r *rig) minutes(n int) {
 	}
 	r.gops(2)
 	r.taken()
+	await(r.t, "the disk has all", func() bool { return r.recorder.writer.Stats().Queued == 0 })
 	await(r.t, "files are complete", func() bool {
 		done := 0
 		for _, f := range r.files() {

@@ -67,17 +67,51 @@ func insertGap(ctx context.Context, tx *sql.Tx, g *Gap) error {
 // on before ends where this one begins; one of the same cause goes on instead.
 func (x *Index) OpenGap(ctx context.Context, g Gap) error {
 	g.To = time.Time{}
-	return x.write(ctx, "keep a gap", g.Stream, func(ctx context.Context, tx *sql.Tx) error {
-		var same int
-		err := tx.QueryRowContext(ctx, "SELECT count(*) FROM gaps WHERE stream = ? AND end = ? AND cause = ?", g.Stream, far, g.Cause).Scan(&same)
-		if err != nil || same > 0 {
-			return err
+	return x.write(ctx, "keep a gap", g.Stream, func(ctx context.Context, tx *sql.Tx) error { return openGap(ctx, tx, &g) })
+}
+
+func openGap(ctx context.Context, tx *sql.Tx, g *Gap) error {
+	var same int
+	err := tx.QueryRowContext(ctx, "SELECT count(*) FROM gaps WHERE stream = ? AND end = ? AND cause = ?", g.Stream, far, g.Cause).Scan(&same)
+	if err != nil || same > 0 {
+		return err
+	}
+	if err := endGap(ctx, tx, g.Stream, g.From); err != nil {
+		return err
+	}
+	return insertGap(ctx, tx, g)
+}
+
+// A GapChange is what AddGaps, OpenGap (of a gap without To) and CloseGap do: with End,
+// the gap of Gap.Stream that goes on ends there.
+type GapChange struct {
+	Gap Gap
+	End time.Time
+}
+
+// ChangeGaps makes changes in their order, in one transaction: many cameras come and
+// go at once.
+func (x *Index) ChangeGaps(ctx context.Context, changes ...GapChange) error {
+	err := x.db.Write(ctx, "keep gaps", func(ctx context.Context, tx *sql.Tx) error {
+		for i := range changes {
+			c := &changes[i]
+			change := openGap
+			switch {
+			case !c.End.IsZero():
+				change = func(ctx context.Context, tx *sql.Tx, g *Gap) error { return endGap(ctx, tx, g.Stream, c.End) }
+			case !c.Gap.To.IsZero():
+				change = insertGap
+			}
+			if err := change(ctx, tx, &c.Gap); err != nil {
+				return err
+			}
 		}
-		if err := endGap(ctx, tx, g.Stream, g.From); err != nil {
-			return err
-		}
-		return insertGap(ctx, tx, &g)
+		return nil
 	})
+	for i := range changes {
+		x.changed(changes[i].Gap.Stream)
+	}
+	return err
 }
 
 // CloseGap ends the gap that goes on, if there is one.

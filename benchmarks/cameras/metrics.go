@@ -61,7 +61,7 @@ func cutLast(text, separator string) (before, after string, found bool) {
 }
 
 func (s *server) metrics(ctx context.Context) (metrics, error) {
-	body, err := get(ctx, "http://"+s.address+"/metrics", 10*time.Second)
+	body, err := get(ctx, "http://"+s.address+"/metrics", time.Minute)
 	if err != nil {
 		return nil, err
 	}
