@@ -58,6 +58,7 @@ want_test() {
 	want varnishd varnish
 	want cvlc "vlc-bin vlc-plugin-base"
 	want_gstreamer
+	want_worker
 	# The race detector is the one thing here that needs a C compiler.
 	have gcc || missing+=(gcc libc6-dev)
 	[ -z "${DROVER_CAMERA_SIM:-}" ] || want_rack
@@ -73,6 +74,14 @@ want_gstreamer() {
 		done
 	fi
 	missing+=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav)
+}
+
+# The AI worker is run by Debian's own Python, too. opencv-doc has a film of people in a
+# street.
+want_worker() {
+	/usr/bin/python3 -c 'import av, cv2, grpc, google.protobuf, numpy' >/dev/null 2>&1 ||
+		missing+=(python3-av python3-opencv python3-grpcio python3-protobuf python3-numpy)
+	[ -e /usr/share/doc/opencv-doc/examples/data/vtest.avi ] || missing+=(opencv-doc)
 }
 
 # The GStreamer rack named by DROVER_CAMERA_SIM is run by Debian's own Python:

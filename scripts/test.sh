@@ -33,6 +33,9 @@ CGO_ENABLED=1 go test -race -tags poison -p 1 "${raced[@]}"
 say "web app tests"
 (cd web && npm test --silent)
 
+say "AI worker tests"
+(cd ai/workers/python && /usr/bin/python3 -m unittest discover -t . -s tests 2>&1)
+
 say "end-to-end tests"
 if [ -n "${DROVER_CAMERA_SIM:-}" ]; then
 	echo "    with the GStreamer rack too: $DROVER_CAMERA_SIM"

@@ -17,6 +17,9 @@
 # raw G.711 A-law, tick.ulaw µ-law, tick.g722 and tick.l16 what their names say,
 # tick.opus packets of 20 ms, each of 160 bytes.
 #
+# h264-people is eight seconds of a street with people in it, from a film that Debian's
+# opencv-doc has, and is made where that is installed.
+#
 # What exists is kept, unless it was made by another version of this script.
 set -euo pipefail
 
@@ -66,6 +69,10 @@ code() {
   echo "$filters"
 }
 
+# What pictures are of, and what is done to them.
+source=(-f lavfi -i "testsrc2=size=%sx%s:rate=25")
+grain="noise=alls=14:allf=t,"
+
 # video NAME WIDTH HEIGHT RATE FORMAT ENCODER-OPTIONS...
 video() {
   local name=$1 width=$2 height=$3 rate=$4 format=$5
@@ -77,8 +84,8 @@ video() {
     return
   fi
   echo "make-clips: $name (${width}x$height, $rate bit/s)"
-  run_ffmpeg -f lavfi -i "testsrc2=size=${width}x$height:rate=25" -frames:v $pictures \
-    -vf "noise=alls=14:allf=t,$(code "$width" "$height"),format=yuv420p" \
+  run_ffmpeg "${source[@]//%sx%s/${width}x$height}" -frames:v $pictures \
+    -vf "$grain$(code "$width" "$height"),format=yuv420p" \
     -b:v "$rate" -maxrate "$rate" -bufsize "$rate" "$@" \
     -video_track_timescale 90000 "$work/$name.mp4"
   run_ffmpeg -i "$work/$name.mp4" -c copy -f "$format" "$work/$name.$codec"
@@ -105,6 +112,13 @@ video h264-720p   1280 720 2000k h264 "${x264[@]}" "$x264_gop:bframes=0"
 video h265         640 360  500k hevc "${x265[@]}" "$x265_gop:bframes=0"
 video h265-bframes 640 360  500k hevc "${x265[@]}" "$x265_gop:bframes=2:b-adapt=0"
 video mjpeg        480 272 2500k mjpeg -c:v mjpeg -huffman default -pix_fmt yuvj420p
+
+street=/usr/share/doc/opencv-doc/examples/data/vtest.avi
+if [ -e "$street" ]; then
+  source=(-ss 4 -i "$street")
+  grain="fps=25,scale=768:576,"
+  video h264-people 768 576 1500k h264 "${x264[@]}" "$x264_gop:bframes=0"
+fi
 
 # A tick of 50 ms in the middle of each second: the ends of the loop are silent.
 tick="aevalsrc='0.5*sin(2*PI*1000*t)*between(mod(t,1),0.5,0.55)':d=8.3"
