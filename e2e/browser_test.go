@@ -28,6 +28,15 @@ type sight struct {
 	Playlist   string   `json:"playlist"`   // multivariant, the last that was loaded
 	Sessions   int      `json:"sessions"`   // of our page's player: how often it began anew
 	Mends      int      `json:"mends"`      // of our page's player: how often it was helped on
+
+	Drawn []drawing `json:"drawn"` // what workers saw, as the page drew it
+}
+
+// A drawing is the moment at which a worker's report was first drawn.
+type drawing struct {
+	ReportMs float64 `json:"reportMs"` // Unix time of its frame
+	Clock    *int64  `json:"clock"`    // that the camera drew into the picture beneath
+	LateMs   float64 `json:"lateMs"`   // how much later than its picture the report came
 }
 
 // A browser is a headless Chromium with one page.

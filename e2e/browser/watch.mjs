@@ -35,14 +35,31 @@ if (!executablePath) {
   throw new Error('chromium is not in PATH: apt-get install chromium');
 }
 
+/** Runs in the page: notes the clock in the picture whenever boxes of another frame are drawn. */
+function noteDrawn(canvas) {
+  const drawn = [];
+  let last = '';
+  new MutationObserver(() => {
+    const { reportMs, lateMs } = canvas.dataset;
+    if (!reportMs || reportMs === last) return;
+    last = reportMs;
+    const video = document.querySelector('video');
+    drawn.push({ reportMs: Number(reportMs), lateMs: Number(lateMs), clock: window.readClock ? window.readClock(video) : null });
+  }).observe(canvas, { attributes: true });
+  return drawn;
+}
+
 /** Runs in the page. */
 function sample() {
   const video = document.querySelector('video');
   const seen = { text: document.body?.innerText ?? '' };
   if (!video) return seen;
   const quality = video.getVideoPlaybackQuality();
+  const canvas = document.querySelector('canvas.boxes');
+  if (canvas && !window.drawn) window.drawn = window.noteDrawn(canvas);
   return {
     ...seen,
+    drawn: window.drawn ?? [],
     time: video.currentTime,
     frames: quality.totalVideoFrames,
     dropped: quality.droppedVideoFrames,
@@ -101,6 +118,7 @@ try {
   const page = await browser.newPage({ viewport: { width: 960, height: 600 } });
   const errors = [];
   page.on('pageerror', (error) => errors.push(String(error)));
+  await page.addInitScript(`window.noteDrawn = ${noteDrawn};`);
   if (options.script) {
     // Modules export; a script that is put into the page cannot.
     const script = readFileSync(options.script, 'utf8').replace(/^export /gm, '');
