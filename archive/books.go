@@ -53,6 +53,11 @@ func (r *Recorder) decideAll() {
 			s.decide(p, now, until)
 		}
 	}
+	for key := range r.ledgers {
+		if r.policies[key.camera] == nil {
+			r.explainUnattached(key) // it was removed, maybe while Drover did not run
+		}
+	}
 }
 
 // wantAll keeps those cameras pulled that are pulled on demand and to be recorded.

@@ -160,6 +160,27 @@ func (r *Recorder) SetSpec(spec camera.Spec) {
 			s.decide(p, r.options.Now(), r.until(spec.ID))
 		}
 	}
+	for key := range r.ledgers {
+		if key.camera == spec.ID {
+			r.explainUnattached(key)
+		}
+	}
+}
+
+// explainUnattached tells the ledger of a source that is not attached why nothing
+// comes. The caller holds mu.
+func (r *Recorder) explainUnattached(key sourceKey) {
+	if r.sources[key] != nil {
+		return
+	}
+	l, p, now := r.ledgers[key], r.policies[key.camera], r.options.Now()
+	switch {
+	case p != nil && p.enabled && p.wants(key.source, now, r.until(key.camera)):
+	case p != nil && !p.enabled:
+		l.absent(index.CauseCameraOff, "the camera is switched off", now)
+	default:
+		l.absent(index.CauseRequest, p.whyNot(key.source), now)
+	}
 }
 
 // Removed tells that a camera is gone. Its recordings stay until they are too old.
