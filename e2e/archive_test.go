@@ -114,6 +114,9 @@ func TestABrowserPlaysARangeOverAGapAndAReconnectAndSeeks(t *testing.T) {
 	})
 	p := playInBrowser(t, "--url", s.url("/archive/door/index.m3u8?from="+stampOf(zero)+"&to="+stampOf(zero.Add(30*time.Minute))), "--seeks", "10")
 	t.Logf("first picture %.0f ms, seeks %.0f ms, p95 %.0f ms; %d frames, errors %q", p.First, p.Seeks, p95(p.Seeks), p.Frames, p.Errors)
+	if sent := s.metric("drover_http_kernel_sent_bytes_total"); sent < 1e6 {
+		t.Errorf("the kernel sent %v bytes of the recorded files", sent)
+	}
 	if len(p.Joins) != 2 || len(p.Seeks) != 10 || p.Lasts < 390 || p.Lasts > 394 {
 		t.Errorf("%+v", p)
 	}
