@@ -46,6 +46,7 @@ func (r *rig) pass() {
 // minutes records n whole files of a minute each, and a bit.
 func (r *rig) minutes(n int) {
 	r.t.Helper()
+	begun := r.complete()
 	for range n {
 		r.gops(30)
 		r.taken()
@@ -53,25 +54,30 @@ func (r *rig) minutes(n int) {
 	r.gops(2)
 	r.taken()
 	await(r.t, "the disk has all", func() bool { return r.recorder.writer.Stats().Queued == 0 })
-	await(r.t, "files are complete", func() bool {
-		done := 0
-		for _, f := range r.files() {
-			if !f.Open {
-				done++
-			}
+	// Some may have been deleted meanwhile.
+	await(r.t, "files are complete", func() bool { return r.complete() >= begun+int64(n)-1 })
+}
+
+// complete returns the number of the newest file that is complete.
+func (r *rig) complete() int64 {
+	newest := int64(0)
+	for _, f := range r.files() {
+		if !f.Open {
+			newest = f.Number
 		}
-		return done >= n-1
-	})
+	}
+	return newest
 }
 
 func TestWhatIsTooOldGoesButForWhatIsKept(t *testing.T) {
 	record := camera.RecordSpec{Mode: camera.RecordContinuous, MaxAge: 3*time.Minute + time.Second}
-	r := newRig(t, t.TempDir(), record, nil)
+	r := newRig(t, t.TempDir(), continuous, nil)
 	r.minutes(8)
 	kept := r.files()[1]
 	if _, err := r.recorder.Index().AddBookmark(t.Context(), index.Bookmark{Camera: "door", From: kept.Start.Add(time.Second), To: kept.Start.Add(2 * time.Second), Keep: true}); err != nil {
 		t.Fatal(err)
 	}
+	r.spec(record)
 	r.pass()
 	files := r.files()
 	if files[0].Number != kept.Number {
