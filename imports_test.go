@@ -31,7 +31,7 @@ func folderRules() map[string][]string {
 		"web":        nil,
 		"cmd":        {"core", "ingest", "hls", "archive", "ai", "api", "web"},
 		"benchmarks": {"core", "ingest", "hls", "archive", "ai", "api", "web"},
-		"e2e":        {"core", "ingest", "hls", "archive", "ai", "api", "web"},
+		"e2e":        {"core", "ingest", "hls", "archive", "ai", "api", "web", "benchmarks"},
 	}
 }
 
