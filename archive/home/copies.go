@@ -263,7 +263,7 @@ func (h *Home) verify(ctx context.Context, m *material, name, tag string) error 
 }
 
 func (h *Home) readBack(ctx context.Context, into hash.Hash, name, tag string, size int64) error {
-	body, err := h.store.get(ctx, name, tag, 0, size)
+	body, err := h.store.get(ctx, name, tag, 0, size, h.options.Stall)
 	if err != nil {
 		return err
 	}

@@ -302,7 +302,7 @@ func TestAReadGoesOnWhereItsConnectionBroke(t *testing.T) {
 func TestAReadThatCannotBeHadSaysWhy(t *testing.T) {
 	b := newBench(t)
 	files := b.record("door", 1)
-	h := b.home(func(o *home.Options) { o.Stall = 200 * time.Millisecond })
+	h := b.home(func(o *home.Options) { o.ReadStall = 200 * time.Millisecond })
 	b.copyAll(h)
 	whole := func(w http.ResponseWriter, _ *http.Request, _ http.Handler) bool {
 		_, _ = w.Write(make([]byte, 1<<20))

@@ -62,6 +62,7 @@ type Options struct {
 	Stall      time.Duration // a request that moves no byte for so long has failed; default 30 seconds
 	Sweep      time.Duration // between two looks for what is to be deleted; default 10 minutes
 	SlotWait   time.Duration // of a read for its turn; default 5 seconds
+	ReadStall  time.Duration // as Stall, of what a viewer waits for; default 8 seconds
 }
 
 const (
@@ -77,6 +78,7 @@ const (
 	defaultStall       = 30 * time.Second
 	defaultSweep       = 10 * time.Minute
 	defaultSlotWait    = 5 * time.Second
+	defaultReadStall   = 8 * time.Second
 
 	// maxObjectBytes is what S3 takes in one request.
 	maxObjectBytes = 5 << 30
@@ -98,6 +100,7 @@ func (o *Options) fill() error {
 	o.Stall = cmp.Or(o.Stall, defaultStall)
 	o.Sweep = cmp.Or(o.Sweep, defaultSweep)
 	o.SlotWait = cmp.Or(o.SlotWait, defaultSlotWait)
+	o.ReadStall = cmp.Or(o.ReadStall, defaultReadStall)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

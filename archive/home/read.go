@@ -44,7 +44,7 @@ func (h *Home) Open(ctx context.Context, key index.Key, offset, n int64) (io.Rea
 	if err := h.takeSlot(ctx); err != nil {
 		return nil, err
 	}
-	r := &reading{ctx: ctx, home: h, copy: c, offset: c.Offset + offset, left: n}
+	r := &reading{ctx: ctx, home: h, copy: c, offset: c.Offset + offset, left: n, moved: time.Now()}
 	if err := r.open(); err != nil {
 		<-h.reads
 		return nil, err
@@ -75,6 +75,7 @@ type reading struct {
 	offset  int64 // of the next byte, in the object
 	left    int64
 	resumes int
+	moved   time.Time     // when its reader began to wait
 	body    io.ReadCloser // nil while there is none
 	closed  bool
 }
@@ -83,7 +84,7 @@ type reading struct {
 func (r *reading) open() error {
 	for {
 		var err error
-		if r.body, err = r.home.store.get(r.ctx, r.copy.Name, r.copy.Tag, r.offset, r.left); err == nil {
+		if r.body, err = r.home.store.get(r.ctx, r.copy.Name, r.copy.Tag, r.offset, r.left, r.home.options.ReadStall); err == nil {
 			return nil
 		}
 		r.body = nil
@@ -100,6 +101,10 @@ func (r *reading) again(err error) bool {
 	default:
 		return false
 	}
+	// A player that has waited so long has given up, or will.
+	if time.Since(r.moved) >= r.home.options.ReadStall {
+		return false
+	}
 	if r.resumes >= maxResumes || sleep(r.ctx, r.home.options.BackoffMin<<r.resumes/4) != nil {
 		return false
 	}
@@ -110,6 +115,7 @@ func (r *reading) again(err error) bool {
 
 // Read implements io.Reader.
 func (r *reading) Read(into []byte) (int, error) {
+	r.moved = time.Now() // how long its reader took is not the store's fault
 	for r.left > 0 {
 		n, err := r.body.Read(into)
 		r.offset += int64(n)

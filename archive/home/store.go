@@ -242,10 +242,11 @@ func (s *store) head(ctx context.Context, name string) (size int64, tag string, 
 	return answer.ContentLength, cleanTag(answer.Header.Get("ETag")), checksum, drain(answer)
 }
 
-// get returns n bytes of an object from an offset on. The object must still be the one
-// of the tag, if there is one. The body must be closed.
-func (s *store) get(ctx context.Context, name, tag string, offset, n int64) (io.ReadCloser, error) {
-	ctx, watch, stop := newWatch(ctx, s.stall)
+// get returns n bytes of an object from an offset on; it fails when none comes for as
+// long as stall. The object must still be the one of the tag, if there is one. The body
+// must be closed.
+func (s *store) get(ctx context.Context, name, tag string, offset, n int64, stall time.Duration) (io.ReadCloser, error) {
+	ctx, watch, stop := newWatch(ctx, stall)
 	answer, err := s.getRange(ctx, name, tag, offset, n)
 	if err != nil {
 		err = s.explain(ctx, "read an object", err)
@@ -309,7 +310,7 @@ func (r *incoming) Close() error {
 // tail returns the end of an object, at most n bytes, and the size of the object.
 func (s *store) tail(ctx context.Context, name string, size, n int64) ([]byte, error) {
 	n = min(n, size)
-	body, err := s.get(ctx, name, "", size-n, n)
+	body, err := s.get(ctx, name, "", size-n, n, s.stall)
 	if err != nil {
 		return nil, err
 	}

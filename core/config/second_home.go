@@ -55,7 +55,7 @@ func word(into *string) func(string) error {
 	const most = 63
 	return func(value string) error {
 		if value == "" || len(value) > most || strings.Trim(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" {
-			return fmt.Errorf("must have 1 to %d letters, digits, - _ and .", most)
+			return fmt.Errorf("must have 1 to %d letters, digits, -, _ or dots", most)
 		}
 		*into = value
 		return nil
