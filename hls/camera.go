@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/drover-video/drover/core/m3u8"
+	"github.com/drover-video/drover/core/timed"
 )
 
 // Camera is the HLS of one camera: a muxer for each of its sources, and what
@@ -23,6 +24,7 @@ type Camera struct {
 
 	mu      sync.Mutex // held while multivariant playlists are rendered
 	version uint64
+	seen    atomic.Bool // multivariant playlists have boxes
 	held    atomic.Bool // a multivariant playlist is held back for the sound
 
 	multivariant   atomic.Pointer[document]
@@ -89,6 +91,7 @@ func (c *Camera) render() {
 	var all, live, ts variants
 	epoch := int64(0)
 	c.held.Store(c.awaitsSound())
+	c.seen.Store(c.sees())
 	for _, m := range *c.muxers.Load() {
 		n := m.published.Load()
 		epoch = max(epoch, n.epoch)
@@ -106,6 +109,9 @@ func (c *Camera) render() {
 				break
 			}
 			all.add(m, ".index.m3u8", v)
+			if c.seen.Load() {
+				all.see(m)
+			}
 			if v.ts {
 				v.codecs, v.bandwidth, v.average = v.tsCodecs, v.tsBandwidth, v.tsAverage
 				ts.add(m, ".index.m3u8", v)
@@ -155,6 +161,7 @@ type variants struct {
 	pictures, others []entry
 	sound            *variant // that all share; nil: each has its own, or none
 	source           string   // of the sound
+	boxes            string   // URI of what is seen; "": nothing is
 }
 
 type entry struct {
@@ -188,6 +195,11 @@ func (v *variants) document(version int, tag, suffix string, deflate *deflater) 
 		group = soundGroup
 		data = m3u8.AppendAudio(data, &m3u8.Audio{Group: group, Name: "Sound", Channels: v.sound.channels, URI: v.source + suffix})
 	}
+	seen := ""
+	if v.boxes != "" {
+		seen = timed.Group
+		data = m3u8.AppendSubtitles(data, &m3u8.Subtitles{Group: seen, Name: timed.Name, URI: v.boxes})
+	}
 	for _, e := range entries {
 		if v.sound != nil {
 			// RFC 8216 4.3.4.2: of all that is played together.
@@ -197,7 +209,7 @@ func (v *variants) document(version int, tag, suffix string, deflate *deflater) 
 		}
 		data = m3u8.AppendVariant(data, &m3u8.Variant{
 			URI: e.uri, Bandwidth: e.bandwidth, AverageBandwidth: e.average,
-			Codecs: e.codecs, Width: e.width, Height: e.height, FrameRate: e.fps, Audio: group,
+			Codecs: e.codecs, Width: e.width, Height: e.height, FrameRate: e.fps, Audio: group, Subtitles: seen,
 		})
 	}
 	return newDocument(data, tag, []string{multivariantCacheControl}, deflate)

@@ -79,6 +79,7 @@ type Config struct {
 	Epochs EpochStore       // nil: the clock alone, which is enough for tests
 	Log    *slog.Logger     // nil: none
 	Now    func() time.Time // nil: time.Now
+	Seen   Sightings        // what AI workers see; nil: there are none
 
 	deflate *deflater
 }

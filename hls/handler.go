@@ -32,9 +32,9 @@ type Handler struct {
 // headers are values that are the same in each response.
 type headers struct {
 	anyOrigin, exposed, methods, requestHeaders, preflightAge []string
-	playlist, mp4, ts, problem                                []string
+	playlist, mp4, ts, text, problem                          []string
 	gzip, acceptEncoding, acceptRanges, none                  []string
-	mediaCache, partCache                                     []string
+	mediaCache, partCache, boxesCache                         []string
 }
 
 // NewHandler returns a handler. now is the clock that viewers are counted by;
@@ -52,12 +52,14 @@ func NewHandler(cameras Cameras, now func() time.Time) *Handler {
 		playlist:       []string{"application/vnd.apple.mpegurl"},
 		mp4:            []string{"video/mp4"},
 		ts:             []string{"video/mp2t"},
+		text:           []string{"text/vtt; charset=utf-8"},
 		problem:        []string{"application/problem+json"},
 		gzip:           []string{"gzip"},
 		acceptEncoding: []string{"Accept-Encoding"},
 		acceptRanges:   []string{"bytes"},
 		mediaCache:     []string{"public, max-age=3600, immutable"},
 		partCache:      []string{"public, max-age=600, immutable"},
+		boxesCache:     []string{boxesCache},
 		none:           []string{"0"},
 	}}
 }
@@ -125,6 +127,8 @@ func (p *reply) serve() {
 		p.init(published, n.hash)
 	case namePart:
 		p.part(m, &n)
+	case nameBoxesSegment:
+		p.boxes(published, &n)
 	default:
 		p.segment(published, &n)
 	}

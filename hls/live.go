@@ -215,6 +215,13 @@ func (w *window) livePlaylist(n *snapshot, v *liveView, others []*Muxer) (full, 
 		head.LowLatency.CanSkipUntil = skipTargets * v.target
 	}
 	dst := m3u8.AppendHead(w.buf[:0], &head)
+	switch {
+	case len(segments) > 0:
+		dst, _ = w.appendHappened(dst, segments[0].pdt)
+	case v.open != nil:
+		dst, _ = w.appendHappened(dst, v.open.pdt)
+	}
+	// RFC 8216bis 4.4.5.2: date ranges are in a delta update, too.
 	headEnd, skipEnd, skipped := len(dst), len(dst), 0
 	for i, s := range segments {
 		rest -= s.duration

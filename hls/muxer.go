@@ -173,7 +173,7 @@ func (p *pipeline) replace(old, now *snapshot) {
 	before, there := old.inLive()
 	after, is := now.inLive()
 	switch {
-	case before != after, there != is, (old.media == nil) != (now.media == nil), p.owner.held.Load():
+	case before != after, there != is, (old.media == nil) != (now.media == nil), p.owner.held.Load(), p.owner.seeing():
 		p.owner.render()
 	case old.live == nil && now.live != nil:
 		p.owner.notify()

@@ -12,6 +12,8 @@ import (
 //	{camera}/{source}.index.m3u8              media playlist
 //	{camera}/{source}.init-{hash}.mp4         init segment
 //	{camera}/{source}.{epoch}.{sequence}.m4s  segment
+//	{camera}/{source}.boxes.m3u8              what AI workers saw, as WebVTT
+//	{camera}/{source}.{epoch}.{sequence}.vtt
 //	{camera}/live.m3u8                        multivariant, of low latency
 //	{camera}/{source}.live.m3u8               media playlist with parts
 //	{camera}/{source}.{epoch}.{sequence}.{part}.m4s
@@ -43,11 +45,13 @@ const (
 	nameLiveMultivariant
 	nameLive
 	namePart
+	nameBoxes
+	nameBoxesSegment
 )
 
 // playlist reports whether it is that of a playlist.
 func (k nameKind) playlist() bool {
-	return k == nameMultivariant || k == nameMedia || k == nameLiveMultivariant || k == nameLive
+	return k == nameMultivariant || k == nameMedia || k == nameLiveMultivariant || k == nameLive || k == nameBoxes
 }
 
 func appendSegmentName(dst []byte, source string, epoch int64, sequence uint64, suffix string) []byte {
@@ -97,6 +101,10 @@ func parseName(path string) name {
 		n.kind = nameLive
 		return n
 	}
+	if rest == "boxes.m3u8" && !n.ts && source != soundSource {
+		n.kind = nameBoxes
+		return n
+	}
 	if hash, ok := strings.CutPrefix(rest, "init-"); ok && !n.ts {
 		if n.hash, ok = strings.CutSuffix(hash, ".mp4"); !ok || len(n.hash) != 16 {
 			return name{}
@@ -108,7 +116,12 @@ func parseName(path string) name {
 	if n.ts {
 		suffix = ".ts"
 	}
+	kind := nameSegment
 	numbers, ok := strings.CutSuffix(rest, suffix)
+	if !ok && !n.ts && source != soundSource {
+		kind = nameBoxesSegment
+		numbers, ok = strings.CutSuffix(rest, ".vtt")
+	}
 	if !ok {
 		return name{}
 	}
@@ -116,8 +129,8 @@ func parseName(path string) name {
 	if !ok {
 		return name{}
 	}
-	n.kind = nameSegment
-	if inner, part, ok := strings.Cut(sequence, "."); ok && !n.ts {
+	n.kind = kind
+	if inner, part, ok := strings.Cut(sequence, "."); ok && !n.ts && kind == nameSegment {
 		p, ok := parseNumber(part)
 		if !ok || p > maxParts {
 			return name{}

@@ -88,6 +88,8 @@ func (p *reply) ready(n *name, asked directives) (answered bool) {
 		return false
 	case n.kind == nameLive:
 		return p.live(m, asked)
+	case n.kind == nameBoxes:
+		return p.boxesPlaylist(m.published.Load())
 	default:
 		return p.media(m.published.Load(), n.ts)
 	}

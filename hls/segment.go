@@ -41,7 +41,8 @@ type segment struct {
 	pdt      time.Time
 	counters mpegts.Counters // of its first packets
 
-	ts rendition
+	ts   rendition
+	seen rendition // what AI workers saw
 }
 
 // A rendition is a segment in another container, made when it is first asked

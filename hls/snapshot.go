@@ -13,6 +13,7 @@ type snapshot struct {
 	target   time.Duration
 	media    *document  // nil: there is no whole segment yet
 	ts       *document  // nil: not all listed segments can be MPEG-TS
+	boxes    *boxesView // nil: there is no whole segment yet, or nobody who sees
 	segments []*segment // those that linger, then those listed: consecutive numbers
 	variant  variant
 

@@ -214,6 +214,7 @@ func (w *window) playlist(ts bool) *document {
 		Version: version, TargetDuration: w.target, MediaSequence: w.listed[0].sequence,
 		DiscontinuitySequence: discontinuity(w.listed[0]), IndependentSegments: true,
 	})
+	dst, happened := w.appendHappened(dst, w.listed[0].pdt)
 	for i, s := range w.listed {
 		w.name = appendSegmentName(w.name[:0], w.source, w.epoch, s.sequence, suffix)
 		entry := m3u8.Segment{URI: string(w.name), Duration: s.duration, ProgramDateTime: s.pdt}
@@ -226,7 +227,7 @@ func (w *window) playlist(ts bool) *document {
 	w.buf = dst
 	last := w.listed[len(w.listed)-1].sequence
 	tag := w.source + "." + strconv.FormatInt(w.epoch, 10) + "." + strconv.FormatUint(last, 10)
-	return newDocument(append([]byte(nil), dst...), tag+suffix, []string{mediaCacheControl(w.target)}, w.config.deflate)
+	return newDocument(append([]byte(nil), dst...), tag+happened+suffix, []string{mediaCacheControl(w.target)}, w.config.deflate)
 }
 
 func mediaCacheControl(target int) string {
@@ -247,6 +248,7 @@ func (w *window) render(n *snapshot) {
 	if ts {
 		n.ts = w.playlist(true)
 	}
+	n.boxes = w.boxes()
 	newest := w.listed[len(w.listed)-1].layout
 	n.variant = newest.variant()
 	n.variant.bandwidth, n.variant.average, n.variant.fps, n.variant.ts = w.rate.peak, w.rate.average, w.fps, ts

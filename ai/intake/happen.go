@@ -13,10 +13,12 @@ import (
 // A tracked event is one that may change still, or has not been written as it is.
 type tracked struct {
 	detection.Event
-	dirty    bool      // not written as it is
-	told     bool      // of its end
-	recorded time.Time // the end that the archive was last told of
-	until    time.Time // when it is forgotten; of those that ended
+	dirty    bool             // not written as it is
+	told     bool             // of its end
+	began    time.Time        // its start, as it was first told
+	final    *detection.Event // as it was when it was first told that it has ended; nil: it goes on
+	recorded time.Time        // the end that the archive was last told of
+	until    time.Time        // when it is forgotten; of those that ended
 }
 
 const (
@@ -32,7 +34,7 @@ func (d *Desk) apply(changes []rules.Change) {
 	for _, c := range changes {
 		switch c.Kind {
 		case rules.Began:
-			d.events[c.Event.ID] = &tracked{Event: c.Event, dirty: true}
+			d.events[c.Event.ID] = &tracked{Event: c.Event, dirty: true, began: c.Event.Start}
 			d.publish(event.KindDetectionBegan, c.Event)
 			d.rouse()
 		case rules.Absorbed:
@@ -51,6 +53,7 @@ func (d *Desk) apply(changes []rules.Change) {
 			}
 			if c.Kind == rules.Ended && !t.told {
 				t.told = true
+				t.final = &c.Event
 				d.publish(event.KindDetectionEnded, c.Event)
 			}
 		}
@@ -69,15 +72,21 @@ func (d *Desk) rouse() {
 	}
 }
 
-// Happened returns what is remembered of a camera's events that touch a time, oldest
-// first.
+// Happened returns what is remembered of a camera's events that touch a time, in the
+// order in which they were found. What it says of when one began and ended stays,
+// whatever comes late: players hold a playlist to what it said before.
 func (d *Desk) Happened(camera string, from, to time.Time) []detection.Event {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var found []detection.Event
 	for _, t := range d.events {
 		if t.Camera == camera && t.Start.Before(to) && (t.Open || !t.End.Before(from)) {
-			found = append(found, t.Event)
+			e := t.Event
+			if t.final != nil {
+				e = *t.final
+			}
+			e.Start = t.began
+			found = append(found, e)
 		}
 	}
 	slices.SortFunc(found, func(a, b detection.Event) int { return cmp.Compare(a.ID, b.ID) })

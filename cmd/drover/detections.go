@@ -27,10 +27,10 @@ type detections struct {
 	store *events.Store
 }
 
-// openDetections opens what workers report to. A store that is damaged does not cost
+// open opens what workers report to. A store that is damaged does not cost
 // the live picture: there is none then, which is said. The registry need not be there
 // yet.
-func openDetections(ctx context.Context, c *config.Config, bus *event.Log, registry func() *camera.Registry, recorder *archive.Recorder, logger *slog.Logger) (*detections, error) {
+func (d *detections) open(ctx context.Context, c *config.Config, bus *event.Log, registry func() *camera.Registry, recorder *archive.Recorder, logger *slog.Logger) error {
 	limits := events.DefaultLimits()
 	limits.DetectionAge, limits.DetectionRows = c.AI.DetectionsMaxAge, int64(c.AI.DetectionsMaxRows)
 	limits.EventAge = c.AI.EventsMaxAge
@@ -38,11 +38,11 @@ func openDetections(ctx context.Context, c *config.Config, bus *event.Log, regis
 	switch {
 	case err == nil:
 	case errors.Is(err, sqlite.ErrInUse), errors.Is(err, sqlite.ErrForeign), errors.Is(err, sqlite.ErrNewer), ctx.Err() != nil:
-		return nil, fmt.Errorf("cannot open the detections in %s (data.dir): %w", c.Data.Dir, err)
+		return fmt.Errorf("cannot open the detections in %s (data.dir): %w", c.Data.Dir, err)
 	default:
 		logger.Error("nothing that AI workers see is kept: its store cannot be opened", "err", err,
 			"hint", "see to the disk; where events.db is damaged, put a backup in its place or move it away")
-		return &detections{}, nil
+		return nil
 	}
 	options := intake.Options{
 		Store: store, Publish: bus.Publish, Now: time.Now, Log: logger,
@@ -57,9 +57,10 @@ func openDetections(ctx context.Context, c *config.Config, bus *event.Log, regis
 	desk, err := intake.New(ctx, options)
 	if err != nil {
 		_ = store.Close() // The first error says what is wrong.
-		return nil, fmt.Errorf("cannot read the detections in %s (data.dir): %w", c.Data.Dir, err)
+		return fmt.Errorf("cannot read the detections in %s (data.dir): %w", c.Data.Dir, err)
 	}
-	return &detections{desk: desk, store: store}, nil
+	d.desk, d.store = desk, store
+	return nil
 }
 
 // close is called when nothing runs any more.
@@ -126,4 +127,25 @@ func (a eventArchive) Record(e detection.Event, until time.Time) error {
 		return nil
 	}
 	return err
+}
+
+// Happened implements hls.Sightings.
+func (d *detections) Happened(id string, from, to time.Time) []detection.Event {
+	if d.desk == nil {
+		return nil
+	}
+	return d.desk.Happened(id, from, to)
+}
+
+// Recent implements hls.Sightings.
+func (d *detections) Recent(id string, from, to time.Time) []detection.Report {
+	if d.desk == nil {
+		return nil
+	}
+	return d.desk.Recent(id, from, to)
+}
+
+// SeesSince implements hls.Sightings.
+func (d *detections) SeesSince(id string, since time.Time) bool {
+	return d.desk != nil && d.desk.SeesSince(id, since)
 }

@@ -83,7 +83,9 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	}()
 	// Connections have the most of what may be open.
 	files := memfile.NewBudget(openFiles/4, c.HLS.KernelBytes)
+	seen := &detections{} // filled below; nothing is asked of it before cameras are pulled
 	hub, err := hls.New(hls.Config{
+		Seen:            seen,
 		SegmentDuration: c.HLS.SegmentDuration, Window: c.HLS.Window, PartDuration: c.HLS.PartDuration, OnDemand: c.HLS.OnDemand, Files: files, Epochs: db, Log: logger,
 	})
 	if err != nil {
@@ -117,8 +119,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 			recorder.StateChanged(c)
 		}
 	}
-	seen, err := openDetections(ctx, c, events, func() *camera.Registry { return registry }, recorder, logger)
-	if err != nil {
+	if err := seen.open(ctx, c, events, func() *camera.Registry { return registry }, recorder, logger); err != nil {
 		return err
 	}
 	defer seen.close(logger)

@@ -40,7 +40,12 @@ type Detection struct {
 }
 
 // A Box is a part of the picture, in fractions of its width and height.
-type Box struct{ X, Y, Width, Height float64 }
+type Box struct {
+	X      float64 `json:"x"`
+	Y      float64 `json:"y"`
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
+}
 
 // slack is how far over the edge a box may go by rounding.
 const slack = 1e-3

@@ -11,6 +11,7 @@ type Variant struct {
 	Width, Height    int     // pixels; 0: not said
 	FrameRate        float64 // pictures per second; 0: not said
 	Audio            string  // group of its sound; "": it has its own, or none
+	Subtitles        string  // group of its text; "": none
 }
 
 // Audio is a rendition of sound that variants share.
@@ -60,6 +61,10 @@ func AppendVariant(dst []byte, v *Variant) []byte {
 	if v.Audio != "" {
 		dst = append(dst, ",AUDIO="...)
 		dst = AppendQuoted(dst, v.Audio)
+	}
+	if v.Subtitles != "" {
+		dst = append(dst, ",SUBTITLES="...)
+		dst = AppendQuoted(dst, v.Subtitles)
 	}
 	dst = append(dst, '\n')
 	dst = append(dst, v.URI...)

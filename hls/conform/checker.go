@@ -77,6 +77,7 @@ func (c *Checker) Watch(data []byte) *Playlist {
 	c.checkLowLatency(p)
 	if c.last != nil {
 		c.checkAfter(c.last, p)
+		c.found = append(c.found, keepsDateRanges(c.last, p)...)
 	}
 	c.checkParts(p)
 	c.checkListed(p)

@@ -12,6 +12,7 @@ type Multivariant struct {
 	Independent bool // EXT-X-INDEPENDENT-SEGMENTS
 	Variants    []Variant
 	Audio       []Rendition
+	Text        []Rendition
 }
 
 // Variant is EXT-X-STREAM-INF.
@@ -22,9 +23,10 @@ type Variant struct {
 	Width, Height      int // 0: not said
 	FrameRate          float64
 	Audio              string // group; "": none
+	Text               string // group; "": none
 }
 
-// Rendition is EXT-X-MEDIA of sound.
+// Rendition is EXT-X-MEDIA of sound or text.
 type Rendition struct {
 	Group, Name, URI string // URI "": it is in the variants' segments
 }
@@ -100,6 +102,8 @@ func parseVariant(list string) (*Variant, error) {
 			v.FrameRate, err = strconv.ParseFloat(value, 64)
 		case "AUDIO":
 			v.Audio, err = quoted(value)
+		case "SUBTITLES":
+			v.Text, err = quoted(value)
 		default:
 			err = fmt.Errorf("unexpected")
 		}
@@ -115,7 +119,7 @@ func (m *Multivariant) media(list string) error {
 	if err != nil {
 		return err
 	}
-	if a["TYPE"] != "AUDIO" {
+	if a["TYPE"] != "AUDIO" && a["TYPE"] != "SUBTITLES" {
 		return fmt.Errorf("4.3.4.1: a rendition of type %q", a["TYPE"])
 	}
 	if a["DEFAULT"] == "YES" && a["AUTOSELECT"] != "YES" {
@@ -132,7 +136,14 @@ func (m *Multivariant) media(list string) error {
 			return err
 		}
 	}
-	m.Audio = append(m.Audio, r)
+	if a["TYPE"] == "AUDIO" {
+		m.Audio = append(m.Audio, r)
+		return nil
+	}
+	if r.URI == "" {
+		return fmt.Errorf("4.3.4.1: text without a URI")
+	}
+	m.Text = append(m.Text, r)
 	return nil
 }
 
@@ -141,7 +152,10 @@ func (m *Multivariant) check() error {
 	if len(m.Variants) == 0 {
 		return fmt.Errorf("4.3.4.2: there is no variant")
 	}
-	groups := map[string]bool{}
+	groups, texts := map[string]bool{}, map[string]bool{}
+	for _, r := range m.Text {
+		texts[r.Group] = true
+	}
 	for i, r := range m.Audio {
 		groups[r.Group] = true
 		for _, other := range m.Audio[:i] {
@@ -160,6 +174,8 @@ func (m *Multivariant) check() error {
 			return fmt.Errorf("4.3.4.2: variant %s has no CODECS", v.URI)
 		case v.Audio != "" && !groups[v.Audio]:
 			return fmt.Errorf("4.3.4.2: variant %s has its sound in group %q, which is not there", v.URI, v.Audio)
+		case v.Text != "" && !texts[v.Text]:
+			return fmt.Errorf("4.3.4.2: variant %s has its text in group %q, which is not there", v.URI, v.Text)
 		case v.Audio != "" && len(v.Codecs) < 2 && v.Height > 0:
 			return fmt.Errorf("4.3.4.2: variant %s has sound in a group, and CODECS do not name it", v.URI)
 		}

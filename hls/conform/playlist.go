@@ -17,6 +17,7 @@ type Playlist struct {
 	Independent           bool // EXT-X-INDEPENDENT-SEGMENTS
 	EndList               bool
 	Segments              []Segment
+	DateRanges            map[string]map[string]string // by ID; quoted strings as they are
 
 	// Of low latency.
 	PartTarget time.Duration // 0: no EXT-X-PART-INF
@@ -152,6 +153,8 @@ func (p *parser) line(line string) (err error) {
 			p.lateTags = append(p.lateTags, line)
 		}
 		err = p.segmentTag(tag, value)
+	case "#EXT-X-DATERANGE":
+		err = p.dateRange(value)
 	case "#EXT-X-GAP":
 		p.next.Gap = true
 	case "#EXTINF":
