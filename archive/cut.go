@@ -56,6 +56,7 @@ type cutter struct {
 	awaiting bool // nothing of the lead is taken until the next keyframe
 	hole     bool // frames are missing before the open fragment
 	lost     bool // because packets were
+	busy     bool // because they were not taken from the ring in time
 	breaks   bool // the open fragment does not go on from what was before
 	fresh    bool // the open fragment begins a new file
 	joined   bool // no time is missing between the last fragment and the open one
@@ -176,6 +177,7 @@ func (c *cutter) pushLead(f *media.Frame, missed uint64) {
 		}
 		c.awaiting = true
 		c.lost = c.lost || f.Lost > 0
+		c.busy = c.busy || missed > 0
 		c.drop(f, DropAwaitingKeyframe)
 		return
 	}
@@ -221,7 +223,8 @@ func (c *cutter) entry(f *media.Frame, missed uint64) {
 		switch {
 		case missing || silent:
 			c.flush()
-			c.behind(gap, f.Lost > 0 || missed > 0)
+			c.behind(gap, f.Lost > 0)
+			c.busy = missed > 0
 		case !sample.SameParams(f.Params, t.params):
 			c.cut(f.DTS, false)
 			c.fresh, c.breaks = true, true

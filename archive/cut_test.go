@@ -272,7 +272,7 @@ func TestFramesTheRecorderMissedAreAHole(t *testing.T) {
 	r.missed = 50
 	r.gops(1)
 	r.end([2]int{})
-	if f := r.got[1]; !f.Entry.Hole || f.Start.Sub(r.got[0].End) != 2*time.Second {
+	if f := r.got[1]; !f.Entry.Hole || !f.Busy || f.Lost || f.Start.Sub(r.got[0].End) != 2*time.Second {
 		t.Errorf("got %+v", f.Entry)
 	}
 }

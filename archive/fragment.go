@@ -25,7 +25,7 @@ func (c *cutter) cut(endDTS int64, ends bool) {
 		return
 	}
 	sounds, late := c.fitting(sounds)
-	f := &disk.Fragment{Spec: c.spec, Fresh: c.fresh, Breaks: c.breaks, Lost: c.lost}
+	f := &disk.Fragment{Spec: c.spec, Fresh: c.fresh, Breaks: c.breaks, Lost: c.lost, Busy: c.busy}
 	runs := c.runs(lead, sounds, endDTS)
 	f.Frames = append(append(make([]*media.Frame, 0, len(lead)+len(sounds)), lead...), sounds...)
 	c.finish(f, runs, first, endDTS)
@@ -41,7 +41,7 @@ func (c *cutter) cut(endDTS int64, ends bool) {
 		c.bytes += int64(len(s.Payload()))
 	}
 	c.fresh, c.breaks, c.hole, c.lost, c.hasGap = false, false, false, false, false
-	c.joined = true
+	c.joined, c.busy = true, false
 	c.emit(f)
 }
 

@@ -120,6 +120,8 @@ func (l *ledger) reasonFor(o disk.Outcome) reason {
 	switch {
 	case l.why.cause != "" && l.why.since.Before(o.Start):
 		return l.why
+	case o.Busy:
+		return reason{cause: index.CauseUnknown, detail: "Drover was too busy to take what came"}
 	case o.Lost:
 		return reason{cause: index.CauseLoss, detail: "packets did not arrive, and with them pictures"}
 	default:

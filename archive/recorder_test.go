@@ -14,8 +14,10 @@ import (
 func TestEveryFrameThatTheRingHandedOverIsInTheArchive(t *testing.T) {
 	r := newRig(t, t.TempDir(), continuous, nil)
 	r.sound = aacParams()
-	r.gops(40)
-	r.taken()
+	for range 4 {
+		r.gops(10)
+		r.taken()
+	}
 	r.pictures(20)
 	r.lose(1200 * time.Millisecond)
 	r.gops(3)

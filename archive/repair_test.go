@@ -14,7 +14,10 @@ func TestAnIndexThatIsLostIsMadeAnewOfTheFiles(t *testing.T) {
 	dir := t.TempDir()
 	r := newRig(t, dir, continuous, nil)
 	r.sound = aacParams()
-	r.gops(70)
+	for range 7 {
+		r.gops(10)
+		r.taken()
+	}
 	r.lose(5 * time.Second)
 	r.gops(3)
 	r.taken()
