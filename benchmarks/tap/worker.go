@@ -29,6 +29,11 @@ type report struct {
 	Max     float64 `json:"max_us"`
 	CPU     float64 `json:"cpu_us_per_frame"`
 	Seconds float64 `json:"seconds"`
+
+	// How late a timer of this process is, which has nothing to do with the tap: what the
+	// machine is good for while it is measured.
+	TimerP50 float64 `json:"timer_late_p50_us"`
+	TimerP99 float64 `json:"timer_late_p99_us"`
 }
 
 // A taker takes frames of all cameras until ctx ends, and is given each: when it was
@@ -109,6 +114,8 @@ func runWorker(ctx context.Context, folder, way string) error {
 	var started time.Time
 	var cpu time.Duration
 	sum := byte(0)
+	late := make(chan []time.Duration, 1)
+	go func() { late <- lateness(ctx) }()
 	err := take(ctx, func(wall time.Time, data []byte, missed uint64) {
 		select {
 		case <-begin:
@@ -129,15 +136,37 @@ func runWorker(ctx context.Context, folder, way string) error {
 	if r.Frames == 0 || started.IsZero() {
 		return errors.New("no frame came")
 	}
-	slices.Sort(latencies)
-	at := func(q float64) float64 {
-		return float64(latencies[min(len(latencies)-1, int(q*float64(len(latencies))))].Nanoseconds()) / 1e3
-	}
-	r.P50, r.P99, r.Max = at(0.5), at(0.99), at(1)
+	r.P50, r.P99, r.Max = quantile(latencies, 0.5), quantile(latencies, 0.99), quantile(latencies, 1)
+	timers := <-late
+	r.TimerP50, r.TimerP99 = quantile(timers, 0.5), quantile(timers, 0.99)
 	r.Seconds = time.Since(started).Seconds()
 	r.CPU = float64((ownCPU() - cpu).Nanoseconds()) / 1e3 / float64(r.Frames)
 	_ = sum
 	return json.NewEncoder(os.Stdout).Encode(r)
+}
+
+// lateness has a timer every ten milliseconds until ctx ends, and returns how late each
+// was.
+func lateness(ctx context.Context) []time.Duration {
+	var late []time.Duration
+	for {
+		due := time.Now().Add(10 * time.Millisecond)
+		select {
+		case <-time.After(time.Until(due)):
+			late = append(late, time.Since(due))
+		case <-ctx.Done():
+			return late
+		}
+	}
+}
+
+// quantile sorts, and is in microseconds.
+func quantile(all []time.Duration, q float64) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return float64(all[min(len(all)-1, int(q*float64(len(all))))].Nanoseconds()) / 1e3
 }
 
 func ownCPU() time.Duration {
