@@ -61,8 +61,9 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		grpc.MaxRecvMsgSize(maxRequest),
 		grpc.MaxHeaderListSize(maxHeader),
 		grpc.ConnectionTimeout(10*time.Second),
-		// A worker that is gone without a word, or stopped, is noticed by this.
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: 20 * time.Second}),
+		// A worker that is gone without a word, or stopped, is noticed by this; and one that
+		// asks for nothing does not take a connection from others for good.
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: 20 * time.Second, MaxConnectionIdle: 10 * time.Minute}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 		grpc.WaitForHandlers(true),
 	)
