@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,41 +87,43 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 }
 
-// serve talks to one worker until it leaves.
+// serve talks to one worker until it leaves, or nothing comes any more.
 func (s *Server) serve(ctx context.Context, conn *net.UnixConn) {
 	request, err := s.ask(conn) // first, for an answer to what was not asked yet is not heard
+	if err == nil {
+		err = s.attend(ctx, conn, request)
+	}
 	if err != nil {
 		refuse(conn, err)
-		return
 	}
+}
+
+// attend lets a worker read until it leaves. The error is for it to be told, when it no
+// longer counts.
+func (s *Server) attend(ctx context.Context, conn *net.UnixConn, request feed.Request) error {
 	if !s.enter() {
-		refuse(conn, feed.ErrTooMany)
-		return
+		return feed.ErrTooMany
 	}
 	defer s.leave()
 	shared, err := s.join(request)
 	if err != nil {
-		refuse(conn, err)
-		return
+		return err
 	}
 	defer s.part(shared)
 	wake, err := shared.add(conn)
 	if err != nil {
-		refuse(conn, err)
-		return
+		return err
 	}
 	defer shared.remove(wake)
 	s.options.Log.Info("a worker watches in shared memory", "worker", request.Worker, "cameras", len(request.Cameras), "all", len(request.Cameras) == 0)
 	// It has nothing more to say: what is read is its end, or the set's.
-	_, err = conn.Read(make([]byte, 1))
-	if ended := shared.end(); ended != nil || ctx.Err() != nil {
-		if ended == nil {
-			ended = feed.ErrClosed
-		}
-		refuse(conn, ended)
-		err = ended
+	_, left := conn.Read(make([]byte, 1))
+	ended := shared.end()
+	if ended == nil && ctx.Err() != nil {
+		ended = feed.ErrClosed
 	}
-	s.options.Log.Info("a worker has left shared memory", "worker", request.Worker, "reason", err)
+	s.options.Log.Info("a worker has left shared memory", "worker", request.Worker, "reason", cmp.Or(ended, left))
+	return ended
 }
 
 func (s *Server) enter() bool {
