@@ -49,11 +49,14 @@ type Check struct {
 
 // Options is all that the API needs of others.
 type Options struct {
-	Cameras  Cameras
-	Prober   Prober
-	Events   *event.Log // read, and told of cameras added, updated and removed
-	Shares   Shares
-	Viewers  func(camera string) int // who watches now
+	Cameras Cameras
+	Prober  Prober
+	Events  *event.Log // read, and told of cameras added, updated and removed
+	Shares  Shares
+	Viewers func(camera string) int // who watches now
+	// Troubles says of which sources nothing can be shown, though they are live, and
+	// why; nil: that is not known.
+	Troubles func(camera string) map[string]string
 	Pictures Pictures
 	Players  Players
 	Gate     Gate         // of Media; nil lets everybody in

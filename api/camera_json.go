@@ -115,7 +115,7 @@ func list(words []string) []string {
 type Status struct {
 	State     string         `json:"state" enum:"idle,connecting,live,stalled,backoff,disabled"`
 	Since     *timestamp     `json:"since,omitempty"`
-	Error     string         `json:"error" doc:"Why it is not live; empty while it is"`
+	Error     string         `json:"error" doc:"Why it is not live, or why nothing can be shown of it though it is; else empty"`
 	Sources   []SourceStatus `json:"sources" nullable:"false"`
 	Viewers   int            `json:"viewers"`
 	Recording bool           `json:"recording" doc:"Footage of it is being written now"`
@@ -178,8 +178,30 @@ func (rs *routes) cameraOf(v camera.View) Camera {
 			TLS: TLS{Verify: string(s.TLS.Verify), Fingerprint: s.TLS.Fingerprint}}
 	}
 	c.Status.Viewers = rs.options.Viewers(spec.ID)
+	if rs.options.Troubles != nil {
+		c.Status.addTroubles(rs.options.Troubles(spec.ID))
+	}
 	c.Status.Recording = rs.options.Recorder != nil && rs.options.Recorder.Recording(spec.ID)
 	return c
+}
+
+// addTroubles says why nothing can be shown of sources that are live: of the camera,
+// where that is so of all of them.
+func (s *Status) addTroubles(troubles map[string]string) {
+	shown := false
+	for i := range s.Sources {
+		source := &s.Sources[i]
+		why := troubles[source.Name]
+		if source.State == string(camera.StateLive) && source.Error == "" {
+			source.Error = why
+			shown = shown || why == ""
+		}
+	}
+	for _, source := range s.Sources {
+		if s.State == string(camera.StateLive) && s.Error == "" && !shown {
+			s.Error = source.Error
+		}
+	}
 }
 
 func statusOf(s camera.Status) Status {

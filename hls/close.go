@@ -36,6 +36,10 @@ func (s *segmenter) close(endDTS int64, goesOn bool) {
 
 // begin makes the segment that the open frames become part of.
 func (s *segmenter) begin(audio bool) bool {
+	if s.crowded() {
+		s.abandon(DropCrowded)
+		return false
+	}
 	l, err := s.layoutOf(audio)
 	if err != nil {
 		s.log.Warn("codec parameters cannot be written", "source", s.source, "err", err)

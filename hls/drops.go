@@ -14,13 +14,14 @@ const (
 	DropOversize                           // the segment outgrew its bounds
 	DropShort                              // a rest of less than half a second at a discontinuity
 	DropAudioUncertain                     // sound that comes and goes
+	DropCrowded                            // segments that come faster than their numbers may grow
 	DropUnplayable                         // pictures that no player of HLS shows: JPEG
 	dropReasons
 )
 
 // String names the reason as metrics do.
 func (r DropReason) String() string {
-	names := [dropReasons]string{"awaiting_keyframe", "time_backwards", "other_track", "parameters", "oversize", "short", "audio_uncertain", "unplayable_codec"}
+	names := [dropReasons]string{"awaiting_keyframe", "time_backwards", "other_track", "parameters", "oversize", "short", "audio_uncertain", "crowded", "unplayable_codec"}
 	if r < dropReasons {
 		return names[r]
 	}

@@ -28,7 +28,8 @@ type Muxer struct {
 	live      liveCounters
 	drops     *dropCounters
 
-	unplayable atomic.Bool // the camera sends pictures that no player of HLS shows
+	why        atomic.Pointer[string] // nothing can be shown; nil: it can, or it is not known yet
+	unplayable atomic.Bool            // the camera sends pictures that no player of HLS shows
 
 	wanted atomic.Int64  // when somebody last asked for low latency, in ns of Unix time
 	wake   chan struct{} // somebody asks for low latency, and there is none
@@ -87,6 +88,7 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 			if !ok {
 				return p.window.next, nil
 			}
+			p.feed(item.Frame)
 			p.segmenter.push(item)
 			backlog--
 			if m.quiet() {
@@ -120,17 +122,29 @@ type pipeline struct {
 	ready     []*segment  // made and not yet published; the pipeline holds a reference
 	counted   uint32      // the newest fragment that was published
 	patience  *time.Timer // runs while there is low latency: how long waiters wait
+	fate      trouble
+	began     time.Time
+	first     uint64 // number of the run's first segment
 }
 
 func newPipeline(m *Muxer, first numbers) *pipeline {
 	p := &pipeline{Muxer: m, window: newWindow(m.source, m.config, m.owner.periods, first), patience: time.NewTimer(time.Hour)}
 	p.patience.Stop()
+	p.began, p.first = m.config.Now(), first.sequence
 	p.segmenter = &segmenter{
-		source: m.source, config: m.config, periods: m.owner.periods, mixer: &m.owner.mixer, derived: m.derived, log: m.log, drops: m.drops, held: &m.held, unplayable: &m.unplayable, longest: p.window.longest,
+		crowded: p.crowded,
+		source:  m.source, config: m.config, periods: m.owner.periods, mixer: &m.owner.mixer, derived: m.derived, log: m.log, drops: m.drops, held: &m.held, unplayable: &m.unplayable, longest: p.window.longest,
 		emit: func(s *segment) { p.ready = append(p.ready, s) },
 	}
 	m.published.Store(&snapshot{changed: make(chan struct{}), epoch: first.epoch})
 	return p
+}
+
+// crowded reports whether segments come so fast that their numbers would overtake
+// the clock, by which the next run's begin. What a ring holds may come at once.
+func (p *pipeline) crowded() bool {
+	clock := p.first + uint64(max(0, p.config.Now().Sub(p.began))/(sequenceTick*time.Millisecond))
+	return p.window.next+uint64(len(p.ready)) > clock+mostAhead
 }
 
 // publish puts segments and parts that are ready into the window and a new
@@ -141,6 +155,7 @@ func (p *pipeline) publish() bool {
 	if segments == 0 && !(p.segmenter.live && p.segmenter.fresh) {
 		return false
 	}
+	p.made()
 	old := p.published.Load()
 	now := old.after()
 	var gone []*segment
@@ -184,6 +199,7 @@ func (p *pipeline) replace(old, now *snapshot) {
 // a response still sends.
 func (p *pipeline) end() {
 	p.patience.Stop()
+	p.why.Store(nil)
 	p.owner.periods.leave(p.source)
 	p.replace(p.published.Load(), &snapshot{changed: make(chan struct{}), ended: true})
 	p.segmenter.end()

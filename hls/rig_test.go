@@ -198,6 +198,7 @@ func newRig(t testing.TB, config Config) *rig {
 		if at := zero.Add(f.Track.Duration(f.DTS)); at.After(r.clock.now()) {
 			r.clock.set(at)
 		}
+		r.pipeline.feed(f)
 		r.pipeline.segmenter.push(ring.Item{Frame: f, Missed: r.missed})
 		r.missed = 0
 		r.publish()

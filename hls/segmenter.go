@@ -25,6 +25,8 @@ type segmenter struct {
 
 	unplayable *atomic.Bool // set when pictures come that no player shows
 
+	crowded func() bool // there is no number for another segment yet
+
 	emit func(*segment) // takes over the segment's one reference
 
 	// longest says how long a segment may become without ending the playlist's

@@ -8,14 +8,17 @@ import (
 
 // A run's first media sequence number is a count of quarter seconds up to its
 // epoch. Segments are at least half a second long, mostly, so that numbers used
-// fall behind the clock, and the next run begins above them. What is left is a
-// clock that is set back, and a run that ends as soon as it began: see ledger.
+// fall behind the clock, and the next run begins above them; where a stream breaks
+// more often than the clock ticks, segments are left out: see crowded. What is left
+// is a clock that is set back, and a run that ends as soon as it began: see ledger.
 //
 // The count begins in 2024, so that numbers stay below 2^31, which some players
 // need, until 2041.
 const (
 	sequenceZero = 1704067200000 // 2024-01-01 in ms
 	sequenceTick = 250           // ms
+
+	mostAhead = 24 // numbers that a run may be ahead of the clock
 )
 
 // sequenceOf returns the first number of a run with that epoch.

@@ -165,7 +165,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	handler, err := api.New(api.Options{
 		Detections: seen.api(), Stills: tap, Tap: ws.New(tap.hub, logger),
 		Recorder: apiRecorder(recorder), Archive: playback.catalog, Recorded: playback.handler,
-		Cameras: registry, Events: events, Shares: shares, Viewers: func(id string) int { return hub.Viewers(id) + playback.viewers(id) }, Pictures: registry,
+		Cameras: registry, Events: events, Shares: shares, Viewers: func(id string) int { return hub.Viewers(id) + playback.viewers(id) }, Troubles: hub.Troubles, Pictures: registry,
 		Prober:  prober{cameraOptions(c, pool, logger)},
 		Checks:  []api.Check{{Name: "store", Run: db.Ready}},
 		Media:   hls.NewHandler(lookup{registry, hub}, nil),
