@@ -37,8 +37,20 @@
 // of five segments never reaches; delta updates are offered where the configured
 // window is longer than that.
 //
-// Sources of a camera are not encodings of one target duration (6.2.4), for their
-// GOPs differ; players change between them by PROGRAM-DATE-TIME.
+// # Variants
+//
+// A camera's sources are the variants of one multivariant playlist, on one timeline:
+// media times are counted from one moment for all of them, by the time of day of
+// each source's pictures. What breaks in one source begins a period of the camera's,
+// whose number is the discontinuity sequence in all playlists; see periods. All have
+// one target duration, for RFC 8216 6.2.4 wants it, and targets of parts of their
+// own. In a playlist with parts the others are reported.
+//
+// A camera of one source has its sound in its segments, which costs a viewer fewer
+// requests. Of a camera of more the sound has a playlist of its own, named _sound,
+// and its picture is alone in fragmented MP4: the mixer hands on the sound of one
+// source, of another where that is gone, or silence, as a source like any other. In
+// MPEG-TS each source has its own sound in any case.
 //
 // # The target duration
 //
@@ -47,8 +59,8 @@
 // impossible for ever, so a playlist has a life. A life's target is chosen from
 // the segment duration that is configured and the GOPs that the ring holds when
 // it begins. A segment that is longer ends the life: the next playlist holds
-// that segment alone, behind an EXT-X-DISCONTINUITY, with a target that covers
-// it and a quarter more. The media sequence and the URL go on, so that players
+// that segment alone, with a target that covers it and a quarter more, and those
+// of the camera's other sources do the same with their next. The media sequence and the URL go on, so that players
 // in mid-stream follow: they have played all there was, for no segment came for
 // longer than the old target promised. A target never shrinks.
 //

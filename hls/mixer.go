@@ -32,7 +32,7 @@ type mixer struct {
 	arena  *media.Arena
 	voice  string // the source that is heard
 	spoke  time.Time
-	seen   map[string]time.Time // when sources last had a picture
+	seen   map[string]sighting // of sources: their newest picture
 
 	track  *media.Track // nil: there has been no sound yet
 	params *media.Params
@@ -46,6 +46,12 @@ type mixer struct {
 	offset int64        // ticks from its timeline to media time
 
 	patience time.Duration // how long there may be no sound before it counts as missing
+}
+
+// A sighting is a picture that was seen.
+type sighting struct {
+	when time.Time
+	at   time.Duration // media time
 }
 
 // Bounds of a mixer.
@@ -65,7 +71,7 @@ const mixerBuffer = 2048
 func newMixer(pool *media.Pool, config *Config, periods *periods) *mixer {
 	return &mixer{
 		ring: ring.New(ring.Limits{Buffer: mixerBuffer}), now: config.Now, wall: periods.wall,
-		arena: media.NewArena(pool, 4<<10), seen: map[string]time.Time{}, patience: soundLate,
+		arena: media.NewArena(pool, 4<<10), seen: map[string]sighting{}, patience: soundLate,
 	}
 }
 
@@ -101,14 +107,16 @@ func (m *mixer) see(source string, at time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
-	m.seen[source] = now
-	if m.closed || m.track == nil || source != m.voice && now.Sub(m.seen[m.voice]) < voiceLost {
+	m.seen[source] = sighting{now, at}
+	if m.closed || m.track == nil || source != m.voice && now.Sub(m.seen[m.voice].when) < voiceLost {
 		return
 	}
 	missing := now.Sub(m.spoke) > m.patience
 	switch late := at - m.track.Duration(m.end); {
-	case missing && late.Abs() > longestFill:
-		m.begin(at - silenceBehind)
+	case late.Abs() > longestFill:
+		if missing {
+			m.begin(at - silenceBehind)
+		}
 	case missing, late > soundLatest:
 		m.fill(at - silenceBehind)
 	}
@@ -128,6 +136,10 @@ func (m *mixer) hear(source string, f *media.Frame, at time.Duration) {
 			return
 		}
 		m.voice, m.from = source, nil
+	}
+	if last, known := m.seen[source]; known && (at-last.at).Abs() > longestFill {
+		m.drops.add(DropTimeBackwards, 1) // no sound of that picture's
+		return
 	}
 	if n := len(f.Payload()); n == 0 || n > mostSoundBytes(f.Params) || !m.tune(f, at) {
 		m.drops.add(DropParameters, 1)

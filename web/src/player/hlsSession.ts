@@ -69,6 +69,7 @@ export class HlsSession implements Session {
           this.play()
         })
         if (this.options.mode === 'live') hls.on(hlsClass.Events.LEVEL_LOADED, (_event, { details }) => this.settle(details))
+        if (this.options.mode === 'preview') hls.on(hlsClass.Events.LEVEL_LOADED, (_event, { details }) => this.nearLive(details))
         if (this.options.mode !== 'preview') {
           hls.on(hlsClass.Events.FRAG_LOADING, (_event, data) => this.onLoading(data))
           hls.on(hlsClass.Events.FRAG_LOADED, (_event, data) => this.onLoaded(data))
@@ -200,6 +201,16 @@ export class HlsSession implements Session {
   private settle(details: LevelDetails): void {
     this.hasParts = details.partTarget > 0
     if (!this.hasParts) delete this.hls.config.liveSyncDuration
+  }
+
+  /**
+   * Sources of a camera have one target duration, that of the source with the longest
+   * segments. A tile shows the smallest alone, and goes by what its segments last.
+   */
+  private nearLive({ fragments, targetduration }: LevelDetails): void {
+    const longest = Math.max(0, ...fragments.map((fragment) => fragment.duration))
+    if (longest > 0 && longest < targetduration * 0.75) this.hls.config.liveSyncDuration = 3 * longest
+    else delete this.hls.config.liveSyncDuration
   }
 
   private onLoading(data: FragLoadingData): void {
