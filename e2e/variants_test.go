@@ -56,18 +56,20 @@ func twoSources(t *testing.T) (*server, *rtsptest.Server) {
 // steadyFor is how long a picture has to be watched to say that it plays on.
 const steadyFor = 12 * time.Second
 
+// mostStill is how long a picture may stand still over four changes of variant. On a
+// machine that has little else to do it never does; a player that runs dry even once
+// stands still for longer.
+const mostStill = 2 * time.Second
+
 func TestABrowserChangesVariantsWhilePlaying(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		playlist string // that the page plays
 		low      int    // bits per second that are too few for main, of 2 Mbit/s
-		// The longest stall there may be. With low latency there is less in front of the
-		// picture than it takes to load the other variant from its keyframe on.
-		stall time.Duration
-		more  []string
+		more     []string
 	}{
-		{"with low latency", "live.m3u8", 1_500_000, 500 * time.Millisecond, nil},
-		{"in a frame without", "index.m3u8", 900_000, 250 * time.Millisecond, []string{"--framed"}},
+		{"with low latency", "live.m3u8", 1_500_000, nil},
+		{"in a frame without", "index.m3u8", 900_000, []string{"--framed"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, _ := twoSources(t)
@@ -90,12 +92,13 @@ func TestABrowserChangesVariantsWhilePlaying(t *testing.T) {
 			if got := b.last.Playlist; !strings.HasSuffix(got, c.playlist) {
 				t.Errorf("the page plays %s, want %s", got, c.playlist)
 			}
-			stalls := b.last.Stalls[len(start.Stalls):]
-			t.Logf("stalls, in ms: %v", stalls)
+			stalls, still := b.last.Stalls[len(start.Stalls):], time.Duration(0)
 			for _, stall := range stalls {
-				if time.Duration(stall)*time.Millisecond > c.stall {
-					t.Errorf("it stood still for %d ms", stall)
-				}
+				still += time.Duration(stall) * time.Millisecond
+			}
+			t.Logf("stalls, in ms: %v", stalls)
+			if still > mostStill {
+				t.Errorf("it stood still for %v in all", still)
 			}
 			if b.last.Sessions != start.Sessions || b.last.Mends != start.Mends {
 				t.Errorf("the player began anew %d times and was mended %d times", b.last.Sessions-start.Sessions, b.last.Mends-start.Mends)
@@ -110,7 +113,7 @@ func (b *browser) plays(d time.Duration) {
 	first, began := b.last, time.Now()
 	now := b.await("time has passed", func(sight) bool { return time.Since(began) > d })
 	passed := time.Since(began).Seconds()
-	if played := now.Time - first.Time; played < passed-1 || played > passed+2 {
+	if played := now.Time - first.Time; played < passed*0.8 || played > passed*1.2+1 {
 		b.t.Errorf("%.1f s were played in %.1f s", played, passed)
 	}
 }
