@@ -319,3 +319,30 @@ func TestOneServerWritesAtATime(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestWhatPlayersAskForIsByFrame(t *testing.T) {
+	s := open(t, t.TempDir(), DefaultLimits())
+	other := report("door", 1, one("bird", 0.5))
+	other.Worker = "onnx"
+	write(t, s, Batch{
+		Reports: []detection.Report{report("door", 1, one("person", 0.5), one("car", 0.5)), other, report("door", 2, one("dog", 0.5)), report("yard", 1, one("cat", 0.5))},
+		Events:  []detection.Event{{ID: 1, Camera: "door", Start: at(0), End: at(1)}, {ID: 2, Camera: "door", Start: at(1), End: at(5)}, {ID: 3, Camera: "door", Start: at(9), End: at(9)}},
+	})
+	ctx := context.Background()
+	reports, err := s.ReportsOf(ctx, "door", at(1), at(3), 10)
+	if err != nil || len(reports) != 3 || len(reports[0].Detections) != 2 || reports[1].Worker != "onnx" || reports[2].Detections[0].Label != "dog" {
+		t.Errorf("got %+v, %v", reports, err)
+	}
+	events, err := s.EventsOf(ctx, "door", at(1), at(9), 10)
+	if err != nil || len(events) != 2 || events[0].ID != 1 || events[1].ID != 2 {
+		t.Errorf("got %+v, %v", events, err)
+	}
+	for camera, want := range map[string]bool{"door": true, "attic": false} {
+		if got, err := s.SawIn(ctx, camera, at(0), at(9)); got != want || err != nil {
+			t.Errorf("%s: %v, %v", camera, got, err)
+		}
+	}
+	if got, err := s.SawIn(ctx, "door", at(3), at(9)); got || err != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+}

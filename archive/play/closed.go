@@ -40,7 +40,8 @@ type closed struct {
 // A recorded is what there is of a closed range.
 type recorded struct {
 	reels   []*reel
-	settled bool // it will not become more
+	settled bool   // it will not become more
+	ranges  []byte // what happened
 }
 
 // read finds what there is.
@@ -85,15 +86,19 @@ func (c *closed) read(ctx context.Context, x *index.Index) (*recorded, *problem,
 // document writes the playlist.
 func (c *closed) document(r *recorded) *document {
 	longest := time.Duration(0)
-	size := 200
+	size := 200 + len(r.ranges)
 	for _, reel := range r.reels {
 		longest = max(longest, reel.longest)
 		size += len(reel.text) + 25
 	}
 	text := m3u8.AppendHead(make([]byte, 0, size), &m3u8.Head{
-		Version: 7, TargetDuration: targetOf(longest), MediaSequence: 0, IndependentSegments: true, Type: m3u8.TypeVOD, IFramesOnly: c.pictures,
+		Version: 7, TargetDuration: targetOf(longest), MediaSequence: 0, IndependentSegments: !c.boxes, Type: m3u8.TypeVOD, IFramesOnly: c.pictures,
 	})
+	text = append(text, r.ranges...)
 	tag := newTag()
+	for _, b := range r.ranges {
+		tag.add(uint64(b))
+	}
 	for i, reel := range r.reels {
 		if i > 0 && !follows(r.reels[i-1], reel) {
 			text = m3u8.AppendDiscontinuity(text)

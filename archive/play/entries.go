@@ -13,6 +13,7 @@ import (
 // A style is how the entries of a playlist are written.
 type style struct {
 	stream   index.Stream
+	boxes    bool      // text of what was seen in them
 	pictures bool      // the first of each segment alone
 	from, to time.Time // only segments that touch this; zero: from the beginning, and for ever
 	coarse   int64     // segments of at least so many ticks, where they are of one file; 0: as they are
@@ -92,7 +93,10 @@ func (s *style) reel(f *index.File, before *kinship) *reel {
 			e.RangeBytes = seg.Head
 			e.Gap = seg.Head == 0
 		}
-		if i == 0 && (!s.oneMap || before == nil || *before != r.kin) {
+		if s.boxes {
+			e.URI, e.RangeOffset, e.RangeBytes = string(appendBoxesURI(nil, s.stream, f, seg)), 0, 0
+		}
+		if i == 0 && !s.boxes && (!s.oneMap || before == nil || *before != r.kin) {
 			e.MapURI, e.MapBytes = uri, f.Init
 		}
 		if at.Sub(expected).Abs() > driftLeast {

@@ -13,7 +13,7 @@ import (
 // headers are values that are the same in each answer.
 type headers struct {
 	anyOrigin, exposed, methods, requestHeaders, preflightAge []string
-	playlist, mp4, problem                                    []string
+	playlist, mp4, vtt, problem                               []string
 	gzip, acceptEncoding, acceptRanges, none                  []string
 }
 
@@ -28,6 +28,7 @@ func newHeaders() headers {
 		preflightAge:   []string{"86400"},
 		playlist:       []string{"application/vnd.apple.mpegurl"},
 		mp4:            []string{"video/mp4"},
+		vtt:            []string{"text/vtt; charset=utf-8"},
 		problem:        []string{"application/problem+json"},
 		gzip:           []string{"gzip"},
 		acceptEncoding: []string{"Accept-Encoding"},
@@ -99,6 +100,10 @@ func (p *reply) serve(n *name) *problem {
 		return p.frame(stream, &q)
 	case nameClip, nameClipSum:
 		return p.clip(stream, n.kind == nameClipSum, &q)
+	case nameBoxes:
+		return p.boxesPlaylist(stream, &q)
+	case nameBoxesText:
+		return p.boxes(stream)
 	case nameMultivariant:
 		return p.multivariant(stream, &q)
 	default:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/drover-video/drover/archive/index"
 	"github.com/drover-video/drover/core/m3u8"
+	"github.com/drover-video/drover/core/timed"
 )
 
 // lately is how far back it is looked for what to say of a playlist that grows.
@@ -35,7 +36,7 @@ func (p *reply) multivariant(stream index.Stream, q *query) *problem {
 		}
 	}
 	d, problem := p.at(slotKey{stream.ID, nameMultivariant, micros(q.from), micros(q.to)}, func(s *slot) (*document, *problem) {
-		return p.closed(s, c, func(_ *closed, r *recorded) *document { return multivariant(q, r) })
+		return p.closed(s, c, func(_ *closed, r *recorded) *document { return multivariant(q, r, p.saw(p.ctx(), stream.Camera, q)) })
 	})
 	if problem != nil {
 		return problem
@@ -44,7 +45,7 @@ func (p *reply) multivariant(stream index.Stream, q *query) *problem {
 	return nil
 }
 
-func multivariant(q *query, r *recorded) *document {
+func multivariant(q *query, r *recorded, saw bool) *document {
 	v := m3u8.Variant{URI: "index.m3u8" + q.again()}
 	media, lasts, peak, peakPicture := int64(0), time.Duration(0), 0.0, 0.0
 	var codecs []string
@@ -62,7 +63,12 @@ func multivariant(q *query, r *recorded) *document {
 	v.Codecs = strings.Join(codecs, ",")
 	v.Bandwidth = roundRate(peak)
 	v.AverageBandwidth = min(v.Bandwidth, roundRate(float64(media)*8/max(lasts.Seconds(), 1e-3)))
-	text := m3u8.AppendVariant(m3u8.AppendMultivariantHead(nil, 7, true), &v)
+	text := m3u8.AppendMultivariantHead(nil, 7, true)
+	if saw {
+		v.Subtitles = timed.Group
+		text = m3u8.AppendSubtitles(text, &m3u8.Subtitles{Group: timed.Group, Name: timed.Name, URI: "boxes.m3u8" + q.again()})
+	}
+	text = m3u8.AppendVariant(text, &v)
 	if v.Width > 0 {
 		v.URI = "iframes.m3u8" + q.again()
 		v.Bandwidth, v.AverageBandwidth = roundRate(peakPicture), 0

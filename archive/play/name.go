@@ -15,6 +15,8 @@ const Prefix = "/archive/"
 //	{camera}/index.m3u8           media playlist
 //	{camera}/iframes.m3u8         the same of single pictures
 //	{camera}/main.m3u8            multivariant playlist of both
+//	{camera}/boxes.m3u8           what AI workers saw, as WebVTT
+//	{camera}/boxes.vtt            that of a segment
 //	{camera}/frame                one picture
 //	{camera}/clip.mp4             export
 //	{camera}/clip.mp4.sha256      its checksum
@@ -35,6 +37,8 @@ const (
 	nameFrame
 	nameClip
 	nameClipSum
+	nameBoxes
+	nameBoxesText
 	nameFile
 )
 
@@ -55,6 +59,10 @@ func parseName(path string) name {
 		n.kind = namePictures
 	case "main.m3u8":
 		n.kind = nameMultivariant
+	case "boxes.m3u8":
+		n.kind = nameBoxes
+	case "boxes.vtt":
+		n.kind = nameBoxesText
 	case "frame":
 		n.kind = nameFrame
 	case "clip.mp4":

@@ -25,6 +25,7 @@ type Options struct {
 
 	TimeShift time.Duration    // 0: DefaultTimeShift
 	Clips     *export.Exporter // of clip.mp4 and its checksum; nil: there are none
+	Seen      Sightings        // what AI workers saw; nil: nothing
 	Away      SecondHome       // of what does not lie in Dir any more; nil: there is none
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger

@@ -82,6 +82,9 @@ func (p *reply) closed(s *slot, c *closed, write func(*closed, *recorded) *docum
 		p.shelf.weigh(s, 0)
 		return nil, problem
 	}
+	if !c.boxes && !c.pictures {
+		r.ranges = p.happened(p.ctx(), c.stream.Camera, r.reels[0].start, c.to)
+	}
 	d := write(c, r)
 	if s.document != nil && s.document.tag == d.tag && s.document.cacheControl == d.cacheControl {
 		d = s.document // it may have its gzip form already
@@ -113,7 +116,7 @@ func (p *reply) growing(s *slot, stream index.Stream, pictures bool, q *query) (
 		return nil, broken() // nobody reads it
 	}
 	defer p.end()
-	changed, problem, err := s.tape.refresh(p.ctx(), p.options.Index, now)
+	changed, problem, err := s.tape.refresh(p.ctx(), p.options.Index, now, p.happened)
 	if err != nil {
 		problem = p.failed(p.r.Context(), stream.Camera, err)
 	}

@@ -61,7 +61,7 @@ func parseQuery(raw string) (query, error) {
 	if q.gaps, err = single(values, "gaps"); err != nil {
 		return q, err
 	}
-	// v2 skips date ranges as well, of which there are none.
+	// v2 may skip date ranges as well: here they are always there.
 	switch values.Get("_HLS_skip") {
 	case "YES", "v2":
 		q.skip = true

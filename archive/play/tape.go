@@ -22,6 +22,7 @@ type tape struct {
 	next           int64   // number of the first file that is not in reels
 	target         int     // seconds; RFC 8216 6.2.1 has it stay: it never shrinks
 	joints         []joint // before each of reels and tips
+	ranges         []byte  // what happened; of a tape that slides
 
 	full, delta *document // delta: nil where nothing could be skipped
 }
@@ -46,7 +47,7 @@ func (t *tape) document(skip bool) *document {
 }
 
 // refresh brings the tape up to date, and reports whether it has become another.
-func (t *tape) refresh(ctx context.Context, x *index.Index, now time.Time) (changed bool, problem *problem, err error) {
+func (t *tape) refresh(ctx context.Context, x *index.Index, now time.Time, happened func(ctx context.Context, camera string, from, to time.Time) []byte) (changed bool, problem *problem, err error) {
 	version := x.Version(t.stream.ID)
 	shape := x.Shape(t.stream.ID)
 	if t.ready && t.shape == shape {
@@ -61,6 +62,11 @@ func (t *tape) refresh(ctx context.Context, x *index.Index, now time.Time) (chan
 	t.slide(now)
 	if len(t.reels)+len(t.tips) == 0 {
 		return false, noRecording("Nothing was recorded since then."), nil
+	}
+	// RFC 8216 6.2.1: what is in a playlist of type EVENT stays where it is, so that
+	// what is found out later has no place there.
+	if t.shift > 0 && !t.pictures {
+		t.ranges = happened(ctx, t.stream.Camera, t.all()[0].start, now.Add(time.Hour))
 	}
 	return t.render(), nil, nil
 }
@@ -203,8 +209,11 @@ func (t *tape) render() bool {
 	}
 	head.CanSkipUntil = skipTargets * time.Duration(t.target) * time.Second
 	tail, skipped := tailOf(all, t.joints, head.CanSkipUntil)
-	top := m3u8.AppendHead(nil, head)
+	top := append(m3u8.AppendHead(nil, head), t.ranges...)
 	tag := newTag()
+	for _, b := range t.ranges {
+		tag.add(uint64(b))
+	}
 	for i, r := range all {
 		tag.add(uint64(r.sum))
 		tag.add(uint64(t.joints[i].gaps))

@@ -12,6 +12,7 @@ import (
 	"github.com/drover-video/drover/ai/rpc"
 	"github.com/drover-video/drover/api"
 	"github.com/drover-video/drover/archive"
+	"github.com/drover-video/drover/archive/play"
 	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/config"
 	"github.com/drover-video/drover/core/detection"
@@ -79,6 +80,14 @@ func (d *detections) api() api.Detections {
 		return nil
 	}
 	return d.desk
+}
+
+// kept is what players of recordings are told; nil: nothing.
+func (d *detections) kept() play.Sightings {
+	if d.store == nil {
+		return nil
+	}
+	return d.store
 }
 
 // reports is who takes what workers of the tap report; nil: nobody.

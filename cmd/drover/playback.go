@@ -24,7 +24,7 @@ type playback struct {
 	close   func()
 }
 
-func openPlayback(recorder *archive.Recorder, copies *secondHome, registry *camera.Registry, c *config.Config, logger *slog.Logger) (playback, error) {
+func openPlayback(recorder *archive.Recorder, copies *secondHome, registry *camera.Registry, seen *detections, c *config.Config, logger *slog.Logger) (playback, error) {
 	if recorder == nil {
 		return playback{viewers: func(string) int { return 0 }, close: func() {}}, nil
 	}
@@ -39,7 +39,7 @@ func openPlayback(recorder *archive.Recorder, copies *secondHome, registry *came
 		return playback{}, fmt.Errorf("cannot read the archive in %s (archive.dir): %w", dir, err)
 	}
 	handler, err := play.New(play.Options{
-		Index: recorder.Index(), Dir: dir, Known: registry.Known, TimeShift: c.Archive.TimeShift, Clips: clips, Away: away, Log: logger,
+		Index: recorder.Index(), Dir: dir, Known: registry.Known, TimeShift: c.Archive.TimeShift, Clips: clips, Away: away, Seen: seen.kept(), Log: logger,
 	})
 	if err != nil {
 		_ = clips.Close() // The first error says what is wrong.

@@ -157,7 +157,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 		return err
 	}
 	defer copies.close()
-	playback, err := openPlayback(recorder, copies, registry, c, logger)
+	playback, err := openPlayback(recorder, copies, registry, seen, c, logger)
 	if err != nil {
 		return err
 	}
