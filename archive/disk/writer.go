@@ -27,7 +27,7 @@ const (
 	DefaultSyncInterval = 2 * time.Second
 	DefaultKeep         = 30 * time.Second
 	DefaultRound        = 250 * time.Millisecond
-	DefaultStopTimeout  = 5 * time.Second
+	DefaultStopTimeout  = 3 * time.Second
 )
 
 // Options of a writer. FS and Index are needed.
