@@ -80,7 +80,9 @@ func TestTimestamps(t *testing.T) {
 		{"one frame minutes back", backOutlier, 1, false, 0},
 		{"two different strays", join(regular(10, 0), []uint32{1 << 30, 1 << 29}, regular(10, 12*frame)), 2, false, 0},
 		{"stands still for 5 frames", still, 0, false, 6},
-		{"jumps there and back", join(regular(10, 0), regular(10, 1<<30), regular(10, 20*frame)), 6, true, 0},
+		{"jumps there and back", join(regular(10, 0), regular(10, 1<<30), regular(10, 20*frame)), 3, true, 0},
+		{"jumps to and fro", join(regular(10, 0), regular(10, 1<<30), regular(10, 20*frame), regular(10, 1<<30+20*frame), regular(3, 40*frame), regular(3, 1<<30+33*frame)), 3, true, 0},
+		{"jumps back to where it was long ago", join(regular(10, 0), regular(10, 1<<30), regular(10, 0)), 6, true, 0},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -14,6 +14,13 @@ const (
 	// settle is how many frames in a row on a new line make it the line. One or
 	// two may be strays, and the line before is kept for their end.
 	settle = 3
+
+	// returns is how long the line before a jump is remembered. Some cameras go back
+	// to it, and to and fro each second: both lines lead to the same place.
+	returns = time.Minute
+
+	// maxReturn is how far from where it should be by now it may be found.
+	maxReturn = 300 * time.Millisecond
 )
 
 // Track turns the RTP timestamps of one track into ticks on the timeline.
@@ -23,9 +30,11 @@ type Track struct {
 
 	begun   bool
 	current line
-	other   line  // where the newest stray frames lie
-	strays  int   // frames in a row on other
-	late    int64 // ticks that passed before the first of them, beyond a frame's time
+	before  line      // the current one until the newest jump, or change between the two
+	leftAt  time.Time // when; zero: there was none
+	other   line      // where the newest stray frames lie
+	strays  int       // frames in a row on other
+	late    int64     // ticks that passed before the first of them, beyond a frame's time
 
 	newest    int64 // greatest raw time, in ticks, before correction
 	lastTime  time.Time
@@ -81,6 +90,10 @@ func (t *Track) PTS(rtp uint32, arrival time.Time) int64 {
 	elapsed := max(arrival.Sub(t.lastTime), 0)
 	t.lastTime = arrival
 	fits := t.plausible(t.current.at(rtp), elapsed)
+	if !fits && t.isBack(rtp, elapsed, arrival) {
+		fits = true
+		t.current, t.before, t.leftAt = t.before, t.current, arrival
+	}
 	raw := t.current.at(rtp)
 	if fits {
 		t.strays = 0
@@ -130,6 +143,7 @@ func (t *Track) stray(rtp uint32, elapsed time.Duration) int64 {
 	}
 	if t.strays == settle {
 		t.strays = 0
+		t.before, t.leftAt = t.current, t.lastTime
 		t.other.ticks += t.late // on a line of its own, the clock says how much later it is
 		t.current = t.other
 		t.timeline.jumped = true
@@ -137,6 +151,16 @@ func (t *Track) stray(rtp uint32, elapsed time.Duration) int64 {
 		t.reported = false // of the line before
 	}
 	return t.other.ticks
+}
+
+// isBack reports whether a frame that does not fit the current line is on the one
+// before, where it should be by now.
+func (t *Track) isBack(rtp uint32, elapsed time.Duration, arrival time.Time) bool {
+	if t.leftAt.IsZero() || arrival.Sub(t.leftAt) > returns {
+		return false
+	}
+	step := t.before.at(rtp) - t.newest
+	return step > -t.ticks(maxReturn) && step < t.ticks(elapsed+maxReturn)
 }
 
 // plausible reports whether a frame may come at a place, given how much time has
