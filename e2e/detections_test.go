@@ -165,9 +165,11 @@ func TestWhatAWorkerSeesIsKeptDrawnAndRecorded(t *testing.T) {
 	if event.Label != "person" || event.Score < 0.4 {
 		t.Errorf("got %+v", event)
 	}
-	now := page.await("boxes are drawn for many frames", func(now sight) bool { return len(now.Drawn) >= 12 })
+	now := page.await("boxes are drawn for many frames", func(now sight) bool { return len(now.Drawn) >= 30 })
 	checkDrawn(t, s, now.Drawn)
 	checkRecorded(t, s, event, before)
+	checkPlaylists(t, s, event)
+	checkDrawnInThePast(t, s, event)
 }
 
 // checkDrawn compares the number in the picture that was on the screen when a report
@@ -185,7 +187,7 @@ func checkDrawn(t *testing.T, s *server, drawn []drawing) {
 			late = append(late, lapse(number, int(*d.Clock)))
 		}
 	}
-	if len(late) < 8 {
+	if len(late) < 20 {
 		t.Fatalf("of %d reports that were drawn %d are known with a number in the picture", len(drawn), len(late))
 	}
 	slices.Sort(late)
@@ -248,6 +250,80 @@ func checkRecorded(t *testing.T, s *server, event detectionEventView, before tim
 	if least := int(before.Seconds()*filmRate) - 2; at < least {
 		t.Errorf("the event's first picture, %d, is at %d of %v, want at least %d", first, at, numbers, least)
 	}
+}
+
+// checkPlaylists looks for what was seen and found in the playlists of the live stream
+// and of the recording, and has ffmpeg read both.
+func checkPlaylists(t *testing.T, s *server, event detectionEventView) {
+	t.Helper()
+	id := fmt.Sprintf("drover-event-%d", event.ID)
+	s.await("live playlists have event and boxes", func() error {
+		for path, want := range map[string]string{"street/index.m3u8": `SUBTITLES="seen"`, "street/main.boxes.m3u8": ".vtt"} {
+			content, err := s.tryGet("/hls/" + path)
+			if err != nil || !strings.Contains(string(content), want) {
+				return fmt.Errorf("%s, %v:\n%s", path, err, content)
+			}
+		}
+		return nil
+	})
+	s.await("the text of a segment has a person", func() error {
+		for line := range strings.SplitSeq(string(s.get("/hls/street/main.boxes.m3u8")), "\n") {
+			if !strings.HasSuffix(line, ".vtt") {
+				continue
+			}
+			if text, err := s.tryGet("/hls/street/" + line); err == nil && strings.Contains(string(text), `"label":"person"`) {
+				return nil
+			}
+		}
+		return fmt.Errorf("none has")
+	})
+	query := "?from=" + stampOf(event.Start.Add(-time.Second)) + "&to=" + stampOf(event.Start.Add(3*time.Second))
+	for path, want := range map[string]string{"index.m3u8": `#EXT-X-DATERANGE:ID="` + id, "main.m3u8": `SUBTITLES="seen"`, "boxes.m3u8": "boxes.vtt"} {
+		if text := string(s.get("/archive/street/" + path + query)); !strings.Contains(text, want) {
+			t.Errorf("%s:\n%s", path, text)
+		}
+	}
+	checkDecodes(t, s.url("/hls/street/index.m3u8"), 4, steadyPace)
+	checkDecodes(t, s.url("/archive/street/main.m3u8"+query), 3, steadyPace)
+}
+
+// checkDrawnInThePast plays the event in its page.
+func checkDrawnInThePast(t *testing.T, s *server, event detectionEventView) {
+	t.Helper()
+	d := openDriver(t, s.url("/camera/street"), ourClock())
+	await(t, "the bar has footage", func() error {
+		if now := d.do("look", nil); now.Bar.Spans == "" || now.Bar.Spans == "0" || now.State != "playing" {
+			return fmt.Errorf("it shows %+v", now.Bar)
+		}
+		return nil
+	})
+	d.do("press", map[string]any{"key": "b"}) // not now
+	if now := d.do("look", nil); now.Boxes.Boxes != "0" {
+		t.Errorf("boxes are drawn although they are switched off: %+v", now.Boxes)
+	}
+	d.do("press", map[string]any{"key": "b"})
+	// The event was a moment ago: on a bar of an hour that is live.
+	for range 4 {
+		d.do("click", map[string]any{"testId": "zoom-in"})
+	}
+	d.clickTime(event.Start.Add(time.Second))
+	numbers := map[int64]int{}
+	for _, one := range s.seen("camera=street&label=picture&limit=5000") {
+		numbers[one.Time.UnixMicro()] = one.picture(t)
+	}
+	await(t, "boxes are drawn over the past", func() error {
+		now := d.do("look", nil)
+		ms, _ := strconv.ParseFloat(now.Boxes.ReportMs, 64)
+		number, known := numbers[int64(ms*1000+0.5)]
+		if now.Bar.Time != "past" || now.Clock == nil || !known || now.Boxes.Boxes == "0" {
+			return fmt.Errorf("it shows %+v", now)
+		}
+		// A box stands until the next, which is a second later at most.
+		if late := lapse(number, int(*now.Clock)); late < -40*time.Millisecond || late > time.Second {
+			return fmt.Errorf("boxes of picture %d are drawn over picture %d", number, *now.Clock)
+		}
+		return nil
+	})
 }
 
 // The shell's worker, and what is refused.

@@ -42,9 +42,13 @@ type pageView struct {
 	Rate          float64  `json:"rate"`
 	Width         int      `json:"width"`
 	Clock         *int64   `json:"clock"` // that the camera drew into the picture
-	Page          float64  `json:"page"`  // another after each load of the page
-	Failure       string   `json:"failure"`
-	Errors        []string `json:"errors"`
+	Boxes         struct { // what workers saw, as it is drawn
+		Boxes    string `json:"boxes"`
+		ReportMs string `json:"reportMs"`
+	} `json:"boxes"`
+	Page    float64  `json:"page"` // another after each load of the page
+	Failure string   `json:"failure"`
+	Errors  []string `json:"errors"`
 }
 
 // clockRound is how many pictures there are until the camera's clock begins again.

@@ -51,6 +51,7 @@ function look() {
     rate: video?.playbackRate ?? 0,
     width: video?.videoWidth ?? 0,
     clock: video?.videoWidth > 0 && window.readClock ? window.readClock(video) : null,
+    boxes: { ...document.querySelector('canvas.boxes')?.dataset },
     page: window.pageMark ??= Math.random(),
   };
 }
