@@ -10,9 +10,11 @@ from drover_worker.boxes import inside, strongest
 
 
 class Hog:
-    # What the detector was trained with is 128 pixels high: people in a picture of this
-    # width are about as large.
-    WIDTH = 640
+    # People are seen that are about a hundred pixels high and more: in a street that
+    # wants this width. Of 768 pixels, as they are, it finds half as many, in two thirds
+    # of the time.
+    WIDTH = 960
+    MOST_ENLARGED = 1.5
 
     def __init__(self, threshold=0.4):
         self.threshold = threshold
@@ -21,8 +23,10 @@ class Hog:
 
     def detect(self, picture):
         height, width = picture.shape[:2]
-        if width > self.WIDTH:
-            picture = cv2.resize(picture, (self.WIDTH, round(height * self.WIDTH / width)), interpolation=cv2.INTER_AREA)
+        factor = min(self.WIDTH / width, self.MOST_ENLARGED)
+        if factor != 1:
+            size = (round(width * factor), round(height * factor))
+            picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA if factor < 1 else cv2.INTER_LINEAR)
             height, width = picture.shape[:2]
         if height < 128 or width < 64:
             return []
