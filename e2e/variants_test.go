@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -46,11 +47,28 @@ func twoSources(t *testing.T) (*server, *rtsptest.Server) {
 		rtsptest.CameraConfig{Path: "sub", Clip: "h264-small", AAC: true, Start: rtsptest.StartNext})
 	s := newServer(t, "")
 	s.addSources("door", map[string]string{"main": rack.Camera("main").URL(), "sub": rack.Camera("sub").URL()})
-	s.awaitState("door", "live")
-	s.await("both variants are there", func() error {
-		return lists(s, "/hls/door/index.m3u8", "main.index.m3u8", "sub.index.m3u8", "_sound.index.m3u8")
-	})
+	s.awaitVariants("door")
 	return s, rack
+}
+
+// awaitVariants waits until a camera's two sources and their sound are there.
+func (s *server) awaitVariants(id string) {
+	s.t.Helper()
+	s.awaitState(id, "live")
+	s.await("both variants are there", func() error {
+		return lists(s, "/hls/"+id+"/index.m3u8", "main.index.m3u8", "sub.index.m3u8", "_sound.index.m3u8")
+	})
+}
+
+// averageRate is what a camera's first source needs, in bits per second.
+func (s *server) averageRate(id string) (rate int) {
+	s.t.Helper()
+	list := string(s.get("/hls/" + id + "/index.m3u8"))
+	_, rest, _ := strings.Cut(list, "AVERAGE-BANDWIDTH=")
+	if _, err := fmt.Sscanf(rest, "%d,", &rate); err != nil {
+		s.t.Fatalf("%v: %s", err, list)
+	}
+	return rate
 }
 
 // steadyFor is how long a picture has to be watched to say that it plays on.
@@ -61,48 +79,106 @@ const steadyFor = 12 * time.Second
 // stands still for longer.
 const mostStill = 2 * time.Second
 
+// A change is a page, and what it takes to have it change variants.
+type change struct {
+	playlist string // that the page plays
+	limit    int    // bits per second that are too few for main
+	main     int    // lines
+	sub      int
+}
+
 func TestABrowserChangesVariantsWhilePlaying(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		playlist string // that the page plays
-		low      int    // bits per second that are too few for main, of 2 Mbit/s
-		more     []string
-	}{
-		{"with low latency", "live.m3u8", 1_500_000, nil},
-		{"in a frame without", "index.m3u8", 900_000, []string{"--framed"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s, _ := twoSources(t)
-			b := openBrowser(t, s.url("/watch/door"), ourClock(), c.more...)
+	t.Run("with low latency", func(t *testing.T) {
+		s, _ := twoSources(t)
+		b := openBrowser(t, s.url("/watch/door"), ourClock())
+		b.changes(change{"live.m3u8", 1_500_000, 720, 270})
+	})
+	t.Run("in a frame without", func(t *testing.T) {
+		s, _ := twoSources(t)
+		b := openBrowser(t, s.url("/watch/door"), ourClock(), "--framed")
+		b.changes(change{"index.m3u8", 900_000, 720, 270})
+	})
+	t.Run("of the rack with other keyframes", func(t *testing.T) {
+		r := startRack(t, "main:pattern=busy,size=1280x720,bitrate=2500,gop=2,audio=aac", "sub:pattern=busy,size=640x360,bitrate=300,gop=3,audio=aac")
+		s := newServer(t, "")
+		s.addSources("door", map[string]string{"main": r.url("main"), "sub": r.url("sub")})
+		s.awaitVariants("door")
+		b := openBrowser(t, s.url("/watch/door"), rackClock())
+		b.changes(change{"live.m3u8", s.averageRate("door") * 2 / 3, 720, 360})
+	})
+}
+
+// changes limits what the page may load, and lifts that, twice over.
+func (b *browser) changes(c change) {
+	t := b.t
+	t.Helper()
+	b.await("main is shown", func(now sight) bool { return now.Height == c.main })
+	b.awaitPlaying("main plays")
+	b.plays(5 * time.Second) // it has found its pace
+	start := b.last
+	for _, step := range []struct{ limit, height int }{{c.limit, c.sub}, {0, c.main}, {c.limit, c.sub}, {0, c.main}} {
+		before, asked := b.last, time.Now()
+		b.limit(step.limit)
+		b.await("the variant for so much is shown", func(now sight) bool { return now.Height == step.height })
+		t.Logf("%d lines are shown %v after the limit became %d bit/s", step.height, time.Since(asked).Round(time.Millisecond), step.limit)
+		b.awaitPlaying("it plays")
+		b.plays(steadyFor)
+		if sound := b.last.AudioBytes - before.AudioBytes; sound < 8000 {
+			t.Errorf("%d bytes of sound were decoded in %v", sound, time.Since(asked))
+		}
+	}
+	if got := b.last.Playlist; !strings.HasSuffix(got, c.playlist) {
+		t.Errorf("the page plays %s, want %s", got, c.playlist)
+	}
+	stalls := b.last.Stalls[len(start.Stalls):]
+	t.Logf("stalls, in ms: %v", stalls)
+	if still := total(stalls); still > mostStill {
+		t.Errorf("it stood still for %v in all", still)
+	}
+	if b.last.Sessions != start.Sessions || b.last.Mends != start.Mends {
+		t.Errorf("the player began anew %d times and was mended %d times", b.last.Sessions-start.Sessions, b.last.Mends-start.Mends)
+	}
+}
+
+func total(milliseconds []int) (sum time.Duration) {
+	for _, ms := range milliseconds {
+		sum += time.Duration(ms) * time.Millisecond
+	}
+	return sum
+}
+
+func TestAVariantPlaysOnWhenTheSourceOfItsSoundHasGone(t *testing.T) {
+	rack := rtsptest.Start(t,
+		rtsptest.CameraConfig{Path: "main", Clip: "h264-720p", AAC: true},
+		rtsptest.CameraConfig{Path: "sub", Clip: "h264-small", Start: rtsptest.StartNext})
+	s := newServer(t, "")
+	s.addSources("door", map[string]string{"main": rack.Camera("main").URL(), "sub": rack.Camera("sub").URL()})
+	s.awaitVariants("door")
+	for name, more := range map[string][]string{"live.m3u8": nil, "index.m3u8": {"--framed"}} {
+		t.Run(name, func(t *testing.T) {
+			b := openBrowser(t, s.url("/watch/door"), ourClock(), more...)
 			b.await("main is shown", func(now sight) bool { return now.Height == 720 })
-			b.awaitPlaying("main plays")
-			b.plays(5 * time.Second) // it has found its pace
-			start := b.last
-			for _, step := range []struct{ limit, height int }{{c.low, 270}, {0, 720}, {c.low, 270}, {0, 720}} {
-				before, asked := b.last, time.Now()
-				b.limit(step.limit)
-				b.await("the variant for so much is shown", func(now sight) bool { return now.Height == step.height })
-				t.Logf("%d lines are shown %v after the limit became %d bit/s", step.height, time.Since(asked).Round(time.Millisecond), step.limit)
-				b.awaitPlaying("it plays")
-				b.plays(steadyFor)
-				if sound := b.last.AudioBytes - before.AudioBytes; sound < 8000 {
-					t.Errorf("%d bytes of sound were decoded in %v", sound, time.Since(asked))
-				}
+			b.limit(900_000)
+			b.await("sub is shown", func(now sight) bool { return now.Height == 270 })
+			b.awaitPlaying("sub plays")
+			b.plays(5 * time.Second)
+			before := b.last
+			if err := rack.Camera("main").Do(rtsptest.Stall()); err != nil {
+				t.Fatal(err)
 			}
-			if got := b.last.Playlist; !strings.HasSuffix(got, c.playlist) {
-				t.Errorf("the page plays %s, want %s", got, c.playlist)
-			}
-			stalls, still := b.last.Stalls[len(start.Stalls):], time.Duration(0)
-			for _, stall := range stalls {
-				still += time.Duration(stall) * time.Millisecond
-			}
+			b.plays(30 * time.Second)
+			stalls := b.last.Stalls[len(before.Stalls):]
 			t.Logf("stalls, in ms: %v", stalls)
-			if still > mostStill {
+			if still := total(stalls); still > mostStill {
 				t.Errorf("it stood still for %v in all", still)
 			}
-			if b.last.Sessions != start.Sessions || b.last.Mends != start.Mends {
-				t.Errorf("the player began anew %d times and was mended %d times", b.last.Sessions-start.Sessions, b.last.Mends-start.Mends)
+			if b.last.Height != 270 || b.last.Sessions != before.Sessions || b.last.AudioBytes == before.AudioBytes {
+				t.Errorf("before %+v, after %+v", before, b.last)
 			}
+			if err := rack.Camera("main").Do(rtsptest.Resume()); err != nil {
+				t.Fatal(err)
+			}
+			b.plays(10 * time.Second)
 		})
 	}
 }
