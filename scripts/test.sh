@@ -15,7 +15,7 @@ scripts/lint.sh
 # itself, whose tests hold dozens of cameras to their time-outs, for which the
 # detector is too slow where a machine is busy: `make race` runs it alone.
 mapfile -t raced < <(go list ./core/media/... ./core/ring/... ./core/timeline/... ./core/camera/... ./hls/... \
-	./ingest/rtsp/session/... ./ingest/rtsp/depacket/... ./ingest/rtsptest/...
+	./ingest/rtsp/session/... ./ingest/rtsp/depacket/... ./ingest/rtsptest/... \
 	./ai/feed ./ai/message ./ai/rpc ./ai/shm/... ./ai/still ./ai/tap ./ai/ws)
 mapfile -t paced < <(go list ./ingest/... | grep -vxFf <(printf '%s\n' "${raced[@]}"))
 mapfile -t rest < <(go list ./... | grep -v /ingest/ | grep -vxFf <(printf '%s\n' "${raced[@]}"))
