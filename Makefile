@@ -48,8 +48,8 @@ lint: build/web.stamp build/k6.stamp ## gofmt, go vet, staticcheck
 	@scripts/lint.sh
 
 .PHONY: race
-race: build/web.stamp ## the race detector over what `make test` leaves to it: ingest/rtsp, which wants an idle machine
-	@CGO_ENABLED=1 go test -race -tags poison ./ingest/rtsp
+race: build/web.stamp ## the race detector over what `make test` leaves to it: ingest/rtsp, which wants an idle machine, and gRPC
+	@CGO_ENABLED=1 go test -race -tags poison -p 1 ./ai/rpc ./ai/tap ./ai/ws ./ingest/rtsp
 
 .PHONY: bench
 bench: build/web.stamp ## Go benchmarks of the packages, with their allocations
