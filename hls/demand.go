@@ -3,19 +3,24 @@ package hls
 import "github.com/drover-video/drover/core/admission"
 
 // Demand implements admission.Meter: what a viewer of a camera asks of the server
-// is its best source.
+// is its best source, with its sound.
 func (h *Hub) Demand(camera string) (admission.Demand, bool) {
 	c, ok := h.find(camera)
 	if !ok {
 		return admission.Demand{}, false
 	}
 	demand := admission.Demand{SentBytes: c.sent.Load()}
+	sound := int64(0) // where it is apart
 	for _, m := range *c.muxers.Load() {
-		if n := m.published.Load(); n != nil {
-			demand.Bitrate = max(demand.Bitrate, int64(n.variant.average))
-			demand.Target = max(demand.Target, n.target)
+		n := m.published.Load()
+		if m.derived {
+			sound = n.variant.average
+		} else {
+			demand.Bitrate = max(demand.Bitrate, n.variant.average)
 		}
+		demand.Target = max(demand.Target, n.target)
 	}
+	demand.Bitrate += sound
 	return demand, true
 }
 

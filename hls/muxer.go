@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/drover-video/drover/core/media"
 	"github.com/drover-video/drover/core/ring"
 )
 
@@ -88,6 +89,10 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 			if !ok {
 				return p.window.next, nil
 			}
+			if p.stale(item.Frame) {
+				item.Frame.Release()
+				continue
+			}
 			p.feed(item.Frame)
 			p.segmenter.push(item)
 			backlog--
@@ -99,6 +104,16 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 			ledger.used(ctx, p.window.next)
 		}
 	}
+}
+
+// staleSound is how old sound is that is left of when somebody last watched.
+const staleSound = 30 * time.Second
+
+// stale reports whether a run of the sound that variants share has not come to what
+// is of now. Unlike a camera's ring, that of the sound is not written to while nobody
+// watches.
+func (p *pipeline) stale(f *media.Frame) bool {
+	return p.derived && !p.segmenter.begun && p.config.Now().Sub(f.Wall) > staleSound
 }
 
 // firstNumbers asks the store where a run begins. The live picture does not depend

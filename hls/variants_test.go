@@ -233,3 +233,28 @@ func TestVariantsAndTheirSoundKeepTheRulesInEverySituation(t *testing.T) {
 		})
 	}
 }
+
+func TestSoundMadeOnDemandBeginsWithThatOfNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, Config{OnDemand: true})
+		p.drift = time.Since(zero) // pictures are of this moment
+		p.sub.drift += p.drift
+		p.attach()
+		watch := func() string {
+			ask(p.handler, "door/index.m3u8")
+			p.run(10 * time.Second)
+			_, body := ask(p.handler, "door/"+soundSource+".index.m3u8")
+			list, err := conform.Parse([]byte(body))
+			if err != nil {
+				t.Fatalf("%v: %s", err, body)
+			}
+			if age := time.Since(list.Segments[0].ProgramDateTime); age > 25*time.Second {
+				t.Errorf("sound of %v ago is listed", age)
+			}
+			return body
+		}
+		watch()
+		p.run(5 * time.Minute) // nobody asks
+		watch()
+	})
+}
