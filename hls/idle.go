@@ -22,6 +22,20 @@ func (c *Camera) startMuxers(now time.Time) {
 	}
 }
 
+// restSound tells the sound that variants share that one of them has ended its run:
+// without them no frame comes that would tell it so.
+func (c *Camera) restSound() {
+	for _, m := range *c.muxers.Load() {
+		if !m.derived {
+			continue
+		}
+		select {
+		case m.rest <- struct{}{}:
+		default: // told already
+		}
+	}
+}
+
 // quiet reports whether nobody has asked for as long as the muxer would wait.
 func (m *Muxer) quiet() bool {
 	return m.config.OnDemand && m.config.Now().UnixNano()-m.askedAt.Load() >= int64(m.config.IdleAfter)
@@ -39,6 +53,7 @@ func (m *Muxer) runOnDemand(ctx context.Context, floor uint64) (next uint64, err
 			continue // a request of long ago
 		}
 		floor, err = m.run(ctx, floor)
+		m.owner.restSound()
 		if err != nil || ctx.Err() != nil || m.ring.Closed() {
 			return floor, err
 		}

@@ -40,6 +40,8 @@ type mixer struct {
 	quiet  silence
 	epoch  uint64
 	seq    uint64
+	old    uint64 // the newest frame that is stale
+	wrote  time.Time
 	end    int64 // ticks: where the newest frame ends
 
 	from   *media.Track // of the voice, for which offset is good
@@ -203,6 +205,25 @@ func (m *mixer) fill(until time.Duration) {
 	}
 }
 
+// staleSound is how long nothing may have been written before what the ring holds is
+// of another time: unlike a camera's, it is not written to while nobody watches.
+const staleSound = 20 * time.Second
+
+// age notes that what was written is old, if it is. The caller holds mu.
+func (m *mixer) age() {
+	if m.now().Sub(m.wrote) > staleSound {
+		m.old = m.seq
+	}
+}
+
+// stale returns the number of the newest frame that is old.
+func (m *mixer) stale() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.age()
+	return m.old
+}
+
 // write hands a frame on.
 func (m *mixer) write(payload []byte, at, ticks int64) {
 	m.arena.Begin()
@@ -213,6 +234,8 @@ func (m *mixer) write(payload []byte, at, ticks int64) {
 	if err != nil {
 		return
 	}
+	m.age()
+	m.wrote = m.now()
 	m.seq++
 	f.Track, f.Params, f.Seq, f.Epoch = m.track, m.params, m.seq, m.epoch
 	f.PTS, f.DTS, f.Keyframe, f.Entry = at, at, true, true

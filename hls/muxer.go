@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/drover-video/drover/core/media"
 	"github.com/drover-video/drover/core/ring"
 )
 
@@ -39,13 +38,14 @@ type Muxer struct {
 	// Of a muxer that is made on demand.
 	askedAt atomic.Int64  // when somebody last asked for the camera, in ns of Unix time
 	start   chan struct{} // somebody asks
+	rest    chan struct{} // of the shared sound: a source has ended its run
 }
 
 func newMuxer(source string, r *ring.Ring, config *Config, owner *Camera) *Muxer {
 	m := &Muxer{
 		source: source, derived: source == soundSource, ring: r, config: config, owner: owner, drops: new(dropCounters),
 		log:  config.Log.With("camera", owner.id, "source", source),
-		wake: make(chan struct{}, 1), away: make(chan struct{}, 1), start: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), away: make(chan struct{}, 1), start: make(chan struct{}, 1), rest: make(chan struct{}, 1),
 	}
 	m.published.Store(&snapshot{changed: make(chan struct{})})
 	return m
@@ -73,6 +73,10 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 	p := newPipeline(m, first)
 	defer p.end()
 
+	stale := uint64(0) // newest sound of when somebody last watched
+	if mix := m.owner.mixer.Load(); m.derived && mix != nil {
+		stale = mix.stale()
+	}
 	// What the ring holds becomes one playlist: its target comes from all of it.
 	backlog := len(sub.C)
 	for {
@@ -85,11 +89,15 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 			p.answerWaiters()
 		case <-p.patience.C:
 			p.answerWaiters()
+		case <-m.rest:
+			if m.quiet() {
+				return p.window.next, nil
+			}
 		case item, ok := <-sub.C:
 			if !ok {
 				return p.window.next, nil
 			}
-			if p.stale(item.Frame) {
+			if item.Frame.Seq <= stale && m.derived {
 				item.Frame.Release()
 				continue
 			}
@@ -104,16 +112,6 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 			ledger.used(ctx, p.window.next)
 		}
 	}
-}
-
-// staleSound is how old sound is that is left of when somebody last watched.
-const staleSound = 30 * time.Second
-
-// stale reports whether a run of the sound that variants share has not come to what
-// is of now. Unlike a camera's ring, that of the sound is not written to while nobody
-// watches.
-func (p *pipeline) stale(f *media.Frame) bool {
-	return p.derived && !p.segmenter.begun && p.config.Now().Sub(f.Wall) > staleSound
 }
 
 // firstNumbers asks the store where a run begins. The live picture does not depend
