@@ -17,9 +17,9 @@ import (
 func newArchive() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "archive",
-		Short: "Looks after recordings while the server is stopped",
+		Short: "Looks after recordings while the server is stopped; export fetches them from one that runs",
 	}
-	cmd.AddCommand(newVerify(), newRepair(), newRestore())
+	cmd.AddCommand(newVerify(), newRepair(), newRestore(), newExport())
 	return cmd
 }
 
