@@ -70,7 +70,11 @@ func (r *reference) follow(t testing.TB, shots []shot) []int {
 			if place < before {
 				step += roundTicks
 			}
-			if got := s.pts - shots[i-1].pts; !near(got, step) {
+			got := s.pts - shots[i-1].pts
+			if s.lost > 0 { // so many that the clip may have begun again meanwhile
+				step += (got - step + roundTicks/2) / roundTicks * roundTicks
+			}
+			if !near(got, step) {
 				t.Errorf("picture %d of the clip is shown %d ticks after %d, want %d", place, got, before, step)
 			}
 		}
