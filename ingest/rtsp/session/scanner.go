@@ -163,7 +163,7 @@ func (s *scanner) frame(b []byte) (found item, wait bool) {
 	// with the next one. What follows a frame tells: if it is neither a frame
 	// nor a message, or not there yet, a frame that began within this one is
 	// looked for.
-	if len(b) == size || b[size] != '$' && beginsMessage(b[size:]) == no {
+	if !s.follows(b[size:]) {
 		if cut := s.frameWithin(b[:size]); cut > 0 {
 			s.skip(cut)
 			return item{}, false
@@ -171,6 +171,22 @@ func (s *scanner) frame(b []byte) (found item, wait bool) {
 	}
 	s.take(size)
 	return item{kind: itemFrame, channel: b[1], payload: b[4:size:size]}, false
+}
+
+// follows reports whether bytes may well follow a frame: those of another, or of a
+// message. A "$" alone is one of 256.
+func (s *scanner) follows(b []byte) bool {
+	if len(b) == 0 || b[0] != '$' {
+		return beginsMessage(b) != no && len(b) > 0
+	}
+	if len(b) < 4 {
+		return true
+	}
+	size := 4 + (int(b[2])<<8 | int(b[3]))
+	if proof := min(size, 4+rtpHeaderBytes); len(b) < proof {
+		return true
+	}
+	return s.plausible(b[1], b[4:min(size, len(b))])
 }
 
 // frameWithin returns where in a broken frame another one begins, or 0.

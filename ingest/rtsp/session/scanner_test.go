@@ -57,6 +57,8 @@ func TestTheScannerCutsFramesAndMessagesApart(t *testing.T) {
 	a, b := frame(0, rtp('S', 1, "aaa")), frame(0, rtp('S', 2, "bbb"))
 	c := frame(1, bye('S'))
 	truncated := frame(0, rtp('S', 9, strings.Repeat("x", 500)))[:200]
+	// What would follow the truncated frame, were it whole, is a "$" within this one.
+	dollar := frame(0, rtp('S', 10, strings.Repeat("q", 300)+"$"+strings.Repeat("q", 200)))
 	for _, test := range []struct {
 		name, in, want  string
 		garbage, resync uint64
@@ -75,6 +77,7 @@ func TestTheScannerCutsFramesAndMessagesApart(t *testing.T) {
 		{"framing-garbage: dollars", a + "\x01$$$$$$" + b, `0:"aaa" 0:"bbb"`, 7, 1},
 		{"framing-garbage: before a message", a + "\x01\x02" + okReply + b, `0:"aaa" 200[OK][hi] 0:"bbb"`, 2, 1},
 		{"framing-garbage: the second half of a frame again", a + a[12:] + b, `0:"aaa" 0:"bbb"`, uint64(len(a) - 12), 1},
+		{"framing-garbage: half a frame, and a dollar where it would end", a + truncated + dollar + b, `0:"aaa" 0:"qqqqqqqqqqqq" 0:"bbb"`, 200, 1},
 		{"framing-garbage: half a frame, then it whole", truncated + a + b + strings.Repeat(a, 20), `0:"aaa" 0:"bbb"` + strings.Repeat(` 0:"aaa"`, 20), 200, 1},
 		{"framing-garbage: an unknown channel", a + frame(7, rtp('S', 5, "zzz")) + b, `0:"aaa" 7:"zzz" 0:"bbb"`, 0, 0},
 		{"framing-garbage: a dollar first", a + "$\x30\x02\x00" + strings.Repeat(b, 40), `0:"aaa"` + strings.Repeat(` 0:"bbb"`, 40), 4, 1},
