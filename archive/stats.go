@@ -3,7 +3,6 @@ package archive
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/drover-video/drover/archive/disk"
 	"github.com/drover-video/drover/core/footage"
@@ -56,25 +55,5 @@ func (r *Recorder) Health() footage.Health {
 	return footage.Health{
 		Total: space.Total, Free: space.Free, Floor: space.Floor, Rate: space.Rate, HoursLeft: space.HoursLeft, Queued: written.Queued,
 		Trouble: string(written.Health.Cause), Detail: written.Health.Detail, Since: written.Health.Since, ClockDoubted: space.DoubtsClock,
-	}
-}
-
-// RecordUntil has a camera of mode event recorded, with what is before and after it,
-// without a bookmark of its own: for events that others keep.
-func (r *Recorder) RecordUntil(id string, until time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	p := r.policies[id]
-	if p == nil {
-		return
-	}
-	now := r.options.Now()
-	if until = until.Add(p.record.PostRoll); until.After(r.awake[id]) && until.Sub(now) < maxEvent {
-		r.awake[id] = until
-	}
-	for key, s := range r.sources {
-		if key.camera == id {
-			s.decide(p, now, r.until(id))
-		}
 	}
 }

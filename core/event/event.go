@@ -27,7 +27,6 @@ const (
 	KindArchiveClock    Kind = "archive.clock"     // the clock jumped: nothing is deleted by age until somebody says it is right
 	KindArchiveHome     Kind = "archive.home"      // the second home takes no copies
 	KindArchiveHomeWell Kind = "archive.home_well" // it does again
-	KindArchiveDeleted  Kind = "archive.deleted"   // recordings had to go before their time
 
 	KindDetectionBegan Kind = "detection.began" // a rule found something in what an AI worker saw
 	KindDetectionEnded Kind = "detection.ended" // and it is over
