@@ -269,7 +269,7 @@ export class ArchivePlayer {
       // The next wish begins anew: the camera's settings may be others by then.
       this.endHls()
       this.stretch = null
-      this.target = at
+      this.target = this.wanted ?? at // and not where the playlist begins: the bar stays where it was
       this.setStatus({ kind: 'unsupported', message: 'This browser cannot play what was recorded, probably H.265. Export it, or try Safari, or Firefox or Edge with hardware support.' })
       return
     }

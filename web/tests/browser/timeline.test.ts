@@ -356,7 +356,10 @@ test('where the browser cannot play the first recorded source, it plays the seco
     await clickAt(page, now - 50 * MINUTE)
     await waitForText(page, 'player-message', 'This browser cannot play what was recorded, probably H.265')
     Object.assign(harness.mock.cameras.get('door').record, { sources: ['main', 'sub'] })
-    await page.waitForTimeout(2_500)
+    // The answer to the second question is of after the change, and the page has it when it asks a third time.
+    for (let asked = 0; asked < 3; asked++) {
+      await page.waitForRequest((request) => request.method() === 'GET' && new URL(request.url()).pathname === '/api/v1/cameras')
+    }
     await clickAt(page, now - 45 * MINUTE)
     await playsFrom(page, now - 45 * MINUTE)
     expect(harness.mock.archived.some((path) => path.includes('source=sub'))).toBe(true)
