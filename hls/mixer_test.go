@@ -2,6 +2,7 @@ package hls
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"os"
 	"path/filepath"
@@ -369,4 +370,42 @@ func TestSoundOfAnotherTimeThanItsPictureIsNotHeard(t *testing.T) {
 	if got := m.check(time.Hour + 2*time.Second); got[0] < 140 || m.heard[len(m.heard)-1].epoch != m.heard[0].epoch {
 		t.Errorf("%v", got)
 	}
+}
+
+func TestOldSoundIsNotWaitedOut(t *testing.T) {
+	m := newMix(t)
+	config, err := Config{Now: m.clock.now}.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Epochs = &clockEpochs{now: m.clock.now}
+	camera := newCamera("door", &config, func() {})
+	camera.mixer.Store(m.mixer)
+	muxer := newMuxer(soundSource, m.ring, &config, camera)
+	voice, at := newTalker("main", 1), 10*time.Second
+	talk := func(frames int) {
+		for range frames {
+			m.see("main", at)
+			m.frame(voice, at)
+			m.clock.set(m.clock.now().Add(64 * time.Millisecond))
+			at += 64 * time.Millisecond
+		}
+	}
+	talk(150)
+	m.clock.set(m.clock.now().Add(time.Hour))
+	at += time.Hour
+
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := muxer.run(ctx, 0)
+		ended <- err
+	}()
+	defer func() {
+		stop()
+		<-ended
+	}()
+	await(t, func() bool { return len(m.ring.Subscribers()) == 2 })
+	talk(100) // fewer than there are old ones, and three segments
+	await(t, func() bool { return muxer.published.Load().media != nil })
 }

@@ -97,13 +97,13 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 			if !ok {
 				return p.window.next, nil
 			}
+			backlog-- // what is stale was part of it
 			if item.Frame.Seq <= stale && m.derived {
 				item.Frame.Release()
 				continue
 			}
 			p.feed(item.Frame)
 			p.segmenter.push(item)
-			backlog--
 			if m.quiet() {
 				return p.window.next, nil
 			}

@@ -257,7 +257,7 @@ func TestSoundMadeOnDemandBeginsWithThatOfNow(t *testing.T) {
 					}
 				}
 			}
-			if seen < 50 {
+			if seen < 95 {
 				t.Errorf("sound was there %d times of 100", seen)
 			}
 		}
