@@ -58,8 +58,10 @@ type liveWindow struct {
 	on         bool
 	target     int    // seconds
 	first      uint64 // media sequence of the first segment listed
+	told       int    // target in the newest playlist; 0: there is none yet
 	partTarget time.Duration
-	skips      bool // there are delta updates
+	seam       uint64 // from here on segments list their parts, though their target be another
+	skips      bool   // there are delta updates
 	version    uint64
 }
 
@@ -77,8 +79,18 @@ func (w *window) startLive(open time.Duration) {
 	}
 	l.target = w.periods.coverLive(max(l.target, targetFor(w.config, open)))
 	l.first = w.next - uint64(len(w.listed))
-	l.partTarget = 0
+	l.told, l.partTarget, l.seam = 0, 0, math.MaxUint64
 	l.skips = w.listedTime(l.target) >= time.Duration(skipTargets+1)*time.Duration(l.target)*time.Second
+}
+
+// growLive makes room for a segment that lasts so long, or as long as that of another
+// source of the camera.
+func (w *window) growLive(longest time.Duration) {
+	l := &w.live
+	for int(math.Round(longest.Seconds())) > l.target {
+		l.target *= 2
+	}
+	l.target = w.periods.coverLive(l.target)
 }
 
 func (l *liveWindow) lists(s *segment) bool { return l.on && s.sequence >= l.first }
@@ -95,10 +107,14 @@ func (w *window) listedTime(target int) time.Duration {
 	return max(3*time.Duration(target)*time.Second, time.Duration(w.config.Window)*w.config.SegmentDuration)
 }
 
-// slideLive takes the oldest segments off the playlist with parts.
-func (w *window) slideLive() {
+// slideLive takes the oldest segments off the playlist with parts, whose target
+// the new ones may outgrow.
+func (w *window) slideLive(added []*segment) {
 	if !w.live.on {
 		return
+	}
+	for _, s := range added {
+		w.growLive(s.duration)
 	}
 	total := time.Duration(0)
 	for _, list := range [...][]*segment{w.lingering, w.listed} {
@@ -147,13 +163,15 @@ func (w *window) renderLive(n *snapshot, open *segment, partTarget time.Duration
 	}
 	// EXT-X-TARGETDURATION and PART-TARGET hold for a life of the playlist. What
 	// outgrows them begins another, in mid-segment.
-	before := l.target
-	for int(math.Round(longest.Seconds())) > l.target {
-		l.target *= 2
+	w.growLive(longest)
+	restarted = l.told != 0 && l.told != l.target
+	if l.partTarget != 0 && l.partTarget != partTarget {
+		restarted = true
+		// A player may be one playlist behind, and wait for the last parts of the
+		// segment that was being made in it.
+		l.seam = n.live.msn - 1
 	}
-	l.target = w.periods.coverLive(l.target)
-	restarted = l.target != before || l.partTarget != 0 && l.partTarget != partTarget
-	l.partTarget = partTarget
+	l.told, l.partTarget = l.target, partTarget
 	l.version++
 	v.target = time.Duration(l.target) * time.Second
 	v.full, v.delta = w.livePlaylist(n, v, others)
@@ -226,7 +244,7 @@ func (w *window) livePlaylist(n *snapshot, v *liveView, others []*Muxer) (full, 
 	for i, s := range segments {
 		rest -= s.duration
 		dst = w.appendLiveStart(dst, s, i == 0)
-		if rest <= 3*v.target && s.partTarget == l.partTarget {
+		if rest <= 3*v.target && (s.partTarget == l.partTarget || s.sequence >= l.seam) {
 			dst = w.appendParts(dst, s.sequence, s.parts)
 		}
 		entry := m3u8.Segment{URI: string(appendSegmentName(w.name[:0], w.source, w.epoch, s.sequence, ".m4s")), Duration: s.duration}

@@ -197,6 +197,57 @@ func TestSlowerPicturesWhileLiveAreANewPartTarget(t *testing.T) {
 	}
 }
 
+func TestPlayerThatIsAPlaylistBehindMissesNoPart(t *testing.T) {
+	type change struct {
+		every    int   // how many of the playlists the player sees: each, each other one…
+		pictures int   // of the segment that is cut short
+		gap      int64 // in ticks, behind it
+		params   *media.Params
+	}
+	var changes []change
+	for every := 1; every <= 3; every++ {
+		for pictures := 1; pictures < 50; pictures += 6 {
+			for _, gap := range []int64{0, 3, 9, 25, 80} {
+				for _, params := range []*media.Params{h264Params(), otherH264Params()} {
+					changes = append(changes, change{every, pictures, gap * 3600, params})
+				}
+			}
+		}
+	}
+	for _, c := range changes {
+		t.Run(fmt.Sprintf("%d of %d pictures, gap %d, %dx%d", c.every, c.pictures, c.gap, c.params.Width, c.params.Height), func(t *testing.T) {
+			r := newRig(t, Config{})
+			player := conform.New()
+			seen := 0
+			play := func(n int) {
+				for range n {
+					before := r.muxer.published.Load().live
+					r.picture()
+					live := r.muxer.published.Load().live
+					if live == before {
+						continue
+					}
+					if seen++; seen%c.every == 0 {
+						player.Watch(live.full.plain.data)
+					}
+				}
+			}
+			r.gops(4)
+			r.goLive()
+			play(50 + c.pictures)
+			r.dts += c.gap
+			r.params, r.count = c.params, 0
+			play(120)
+			for _, v := range player.Violations() {
+				t.Error(v)
+			}
+			if player.Loads < 4 {
+				t.Errorf("%d loads", player.Loads)
+			}
+		})
+	}
+}
+
 func TestReconnectWhileLiveEndsTheSegmentWithItsLastPart(t *testing.T) {
 	r := newRig(t, Config{})
 	r.sound = aacParams()

@@ -76,7 +76,7 @@ func (w *window) add(segments []*segment, open time.Duration) (gone []*segment) 
 		w.listed = append(w.listed, s)
 	}
 	w.slide()
-	w.slideLive()
+	w.slideLive(segments)
 	return w.expire()
 }
 
