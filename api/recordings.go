@@ -31,7 +31,7 @@ type Recordings struct {
 	Zone       string         `json:"zone" doc:"Of all times: UTC"`
 	Bytes      int64          `json:"bytes" doc:"Of all files that begin in the time"`
 	Coverage   float64        `json:"coverage_ratio" doc:"How much of the time, up to now, there is footage of"`
-	Spans      []RecordedSpan `json:"spans" nullable:"false" doc:"Oldest first. Of more than two days, exact to an hour"`
+	Spans      []RecordedSpan `json:"spans" nullable:"false" doc:"Oldest first, as far as it can be played: what is being written comes when its segment ends. Of more than two days, exact to an hour"`
 	Gaps       []RecordedGap  `json:"gaps" nullable:"false" doc:"By their end"`
 	MoreGaps   bool           `json:"more_gaps" doc:"There are more gaps than those: ask for less, or for a coarser resolution"`
 	Bookmarks  []Bookmark     `json:"bookmarks" nullable:"false"`

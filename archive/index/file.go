@@ -60,6 +60,21 @@ func (f *File) Copied() bool { return f.Places&(SecondHome|Evicted) != 0 }
 // End is when the last picture ends.
 func (f *File) End() time.Time { return f.Start.Add(f.Span) }
 
+// StartOf returns when the first picture of one of the file's segments is shown.
+func (f *File) StartOf(s *layout.Segment) time.Time {
+	return f.Start.Add(layout.Time(s.Start) + time.Duration(s.Shift)*time.Microsecond)
+}
+
+// Playable is when the last picture ends that players are given: of a file being
+// written that of the last segment but one, for the last may still grow.
+func (f *File) Playable() time.Time {
+	if !f.Open || len(f.Fragments) == 0 {
+		return f.End()
+	}
+	segments := layout.AppendSegments(nil, f.Fragments)
+	return f.StartOf(&segments[len(segments)-1])
+}
+
 // add takes in a fragment that was written behind all others.
 func (f *File) add(fragment layout.Fragment, frames [2]int64) {
 	f.Fragments = append(f.Fragments, fragment)

@@ -25,8 +25,8 @@ const fineSpans = 49 * time.Hour
 const seam = 1500 * time.Millisecond
 
 // Spans returns where there is footage of a stream from (including) to (excluding),
-// oldest first. Spans that lie closer together than the resolution are one. Of a
-// long range the answer is exact to an hour.
+// oldest first, as far as it can be played. Spans that lie closer together than the
+// resolution are one. Of a long range the answer is exact to an hour.
 func (x *Index) Spans(ctx context.Context, streamID int64, from, to time.Time, resolution time.Duration) ([]Span, error) {
 	open := x.openFiles(streamID, from, to)
 	var spans []Span
@@ -40,7 +40,10 @@ func (x *Index) Spans(ctx context.Context, streamID int64, from, to time.Time, r
 		return nil, err
 	}
 	for i := range open {
-		spans = append(spans, Span{From: open[i].Start, To: open[i].End(), Bytes: open[i].Bytes, Covered: open[i].Span})
+		f := &open[i]
+		if end := f.Playable(); end.After(f.Start) {
+			spans = append(spans, Span{From: f.Start, To: end, Bytes: f.Bytes, Covered: end.Sub(f.Start)})
+		}
 	}
 	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.From.UnixMicro(), b.From.UnixMicro()) })
 	return clip(join(spans, max(seam, resolution)), from, to), nil

@@ -70,7 +70,7 @@ func (c *closed) read(ctx context.Context, x *index.Index) (*recorded, *problem,
 		f := &files[i]
 		if f.Open && len(f.Fragments) > 0 {
 			segments := layout.AppendSegments(nil, f.Fragments)
-			r.settled = r.settled && !startOf(f, &segments[len(segments)-1]).Before(c.to)
+			r.settled = r.settled && !f.StartOf(&segments[len(segments)-1]).Before(c.to)
 		}
 		if reel := c.reel(f, before); reel != nil {
 			r.reels = append(r.reels, reel)

@@ -87,7 +87,7 @@ func (s *style) reel(f *index.File, before *kinship) *reel {
 	expected := time.Time{}
 	for i := range segments {
 		seg := &segments[i]
-		at, lasts := startOf(f, seg), layout.Time(seg.Duration)
+		at, lasts := f.StartOf(seg), layout.Time(seg.Duration)
 		e := m3u8.Segment{URI: uri, Duration: lasts, RangeOffset: seg.Offset, RangeBytes: seg.Bytes, Short: true}
 		if s.pictures {
 			e.RangeBytes = seg.Head
@@ -124,19 +124,14 @@ func (r *reel) count(e *m3u8.Segment, seg *layout.Segment, at time.Time) {
 	}
 }
 
-// startOf returns when a segment's first picture is shown.
-func startOf(f *index.File, s *layout.Segment) time.Time {
-	return f.Start.Add(layout.Time(s.Start) + time.Duration(s.Shift)*time.Microsecond)
-}
-
 // touching leaves the segments that touch what is asked for, and returns which of all
 // is the first.
 func (s *style) touching(f *index.File, segments []layout.Segment) (int, []layout.Segment) {
 	first, last := 0, len(segments)
-	for first < last && !s.from.IsZero() && !startOf(f, &segments[first]).Add(layout.Time(segments[first].Duration)).After(s.from) {
+	for first < last && !s.from.IsZero() && !f.StartOf(&segments[first]).Add(layout.Time(segments[first].Duration)).After(s.from) {
 		first++
 	}
-	for last > first && !s.to.IsZero() && !startOf(f, &segments[last-1]).Before(s.to) {
+	for last > first && !s.to.IsZero() && !f.StartOf(&segments[last-1]).Before(s.to) {
 		last--
 	}
 	return first, segments[first:last]

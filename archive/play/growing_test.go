@@ -16,6 +16,7 @@ import (
 	"github.com/drover-video/drover/archive/archivetest"
 	"github.com/drover-video/drover/archive/index"
 	"github.com/drover-video/drover/archive/play"
+	"github.com/drover-video/drover/core/footage"
 )
 
 // An entry is a segment as a player knows it.
@@ -173,6 +174,35 @@ func TestTheSegmentThatIsStillBeingWrittenIsNotListed(t *testing.T) {
 	f.Finish()
 	if got := list(t, r.playlist(url), nil); len(got.entries) != 4 {
 		t.Errorf("%d segments when it is finished", len(got.entries))
+	}
+}
+
+func TestAllThatTheTimelineTellsIsPlayed(t *testing.T) {
+	r := newRig(t)
+	catalog := play.NewCatalog(r.Index, nil, func() time.Time { return archivetest.Noon })
+	day := footage.Query{Camera: "door", From: archivetest.Noon.Add(-time.Hour), To: archivetest.Noon.Add(time.Hour)}
+	check := func(want time.Duration) {
+		t.Helper()
+		timeline, err := catalog.Timeline(t.Context(), day, time.Second)
+		if err != nil || timeline.Covered != want || len(timeline.Spans) != 1 {
+			t.Fatalf("want one span of %v, got %+v, %v", want, timeline, err)
+		}
+		end := timeline.Spans[0].To.Sub(archivetest.Noon)
+		got := list(t, r.playlist("index.m3u8"+span(end-time.Millisecond, end+time.Minute)), nil)
+		if len(got.entries) != 1 {
+			t.Errorf("%d segments in its last millisecond", len(got.entries))
+		}
+		r.refused(r.get("index.m3u8"+span(end, end+time.Minute)), http.StatusNotFound, "no-recording")
+	}
+	take := r.Take(archivetest.LoadClip(t, "h264"), 1, 0)
+	for i := range time.Duration(2) { // each file is of two rounds of eight seconds
+		f := take.Begin()
+		f.Round()
+		check(i*16*time.Second + 6*time.Second) // the last segment may grow
+		f.Round()
+		check(i*16*time.Second + 14*time.Second)
+		f.Finish()
+		check(i*16*time.Second + 16*time.Second)
 	}
 }
 
