@@ -8,6 +8,7 @@ import (
 
 	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/config"
+	"github.com/drover-video/drover/core/footage"
 	"github.com/drover-video/drover/core/secret"
 )
 
@@ -119,6 +120,9 @@ type Status struct {
 	Sources   []SourceStatus `json:"sources" nullable:"false"`
 	Viewers   int            `json:"viewers"`
 	Recording bool           `json:"recording" doc:"Footage of it is being written now"`
+
+	RecordingState  string `json:"recording_state" enum:"off,recording,waiting,failed" doc:"waiting: for an event, its hours, or the camera; failed: the disk does not take it"`
+	RecordingReason string `json:"recording_reason" doc:"Why nothing is written, or what is wrong though it is; else empty"`
 }
 
 // SourceStatus is how one source is doing.
@@ -181,7 +185,12 @@ func (rs *routes) cameraOf(v camera.View) Camera {
 	if rs.options.Troubles != nil {
 		c.Status.addTroubles(rs.options.Troubles(spec.ID))
 	}
-	c.Status.Recording = rs.options.Recorder != nil && rs.options.Recorder.Recording(spec.ID)
+	recording := footage.Recording{State: footage.RecordingOff}
+	if rs.options.Recorder != nil {
+		recording = rs.options.Recorder.Recording(spec.ID)
+	}
+	c.Status.Recording = recording.State == footage.RecordingOn
+	c.Status.RecordingState, c.Status.RecordingReason = string(recording.State), recording.Reason
 	return c
 }
 

@@ -81,7 +81,7 @@ func TestACameraIsShownAsTheContractSays(t *testing.T) {
 		"record": {"mode": "off", "max_age": "36h", "max_bytes": 0, "sources": [], "pre_roll": "", "post_roll": "", "schedule": {"zone": "", "spans": []}, "thin": {"after": "", "keep": ""}},
 		"sources": [{"name": "main", "url": "rtsp://h/x", "fallback_url": "", "username": "u", "has_password": true, "transport": "auto",
 			"tls": {"verify": "system", "fingerprint": ""}}],
-		"status": {"state": "live", "since": "2023-11-14T22:13:20.001Z", "error": "", "viewers": 7, "recording": false,
+		"status": {"state": "live", "since": "2023-11-14T22:13:20.001Z", "error": "", "viewers": 7, "recording": false, "recording_state": "off", "recording_reason": "",
 			"sources": [{"name": "main", "state": "live", "error": "", "transport": "tcp", "transport_reason": "tried first", "gop_seconds": 2,
 				"last_frame_at": "2023-11-14T22:13:20.120Z", "reconnects": 3, "lost_packets": 4, "reordered_packets": 5, "kernel_dropped_packets": 6, "bytes_in": 0, "on_fallback": false,
 				"tracks": [{"codec": "H264", "profile": "", "width": 1920, "height": 1080, "fps": 29.97, "sample_rate": 0,

@@ -14,8 +14,8 @@ import (
 // Recorder is what records. Its methods do not wait for the disk, but for
 // ConfirmClock.
 type Recorder interface {
-	// Recording reports whether footage of a camera is being recorded now.
-	Recording(camera string) bool
+	// Recording tells how the recording of a camera is doing.
+	Recording(camera string) footage.Recording
 	// Trigger tells that something happens at a camera. The error is
 	// footage.ErrNotRecorded or footage.ErrBadEvent.
 	Trigger(camera string, at, until time.Time, reason string) error

@@ -18,7 +18,11 @@ type recorder struct {
 	fail      error
 }
 
-func (r *recorder) Recording(camera string) bool { return camera == "door" }
+func (r *recorder) Recording(camera string) footage.Recording {
+	return map[string]footage.Recording{
+		"door": {State: footage.RecordingOn}, "yard": {State: footage.RecordingFailed, Reason: "the disk is full"},
+	}[camera]
+}
 
 func (r *recorder) Trigger(_ string, at, until time.Time, reason string) error {
 	r.at, r.until, r.reason = at, until, reason
@@ -40,6 +44,15 @@ func TestTheRecorderIsToldAndTells(t *testing.T) {
 		`"trouble":"disk_full","detail":"it is full","since":"2025-12-01T10:00:00.000Z","clock_doubted":true}`
 	if strings.TrimSpace(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	b.must(http.StatusCreated, "POST", "/api/v1/cameras", `{"id":"yard","url":"rtsp://h/y"}`)
+	for camera, want := range map[string]string{
+		"door": `"recording":true,"recording_state":"recording","recording_reason":""`,
+		"yard": `"recording":false,"recording_state":"failed","recording_reason":"the disk is full"`,
+	} {
+		if got := b.must(http.StatusOK, "GET", "/api/v1/cameras/"+camera, "").Body.String(); !strings.Contains(got, want) {
+			t.Errorf("want %s in %s", want, got)
+		}
 	}
 	b.must(http.StatusNoContent, "POST", "/api/v1/cameras/door/triggers", `{"at":"2025-12-01T10:00:00Z","until":"2025-12-01T10:00:05Z","reason":"doorbell"}`)
 	if !r.at.Equal(tenOClock) || r.until.Sub(r.at) != 5*time.Second || r.reason != "doorbell" {

@@ -125,18 +125,6 @@ func (r *Recorder) Close() error {
 	return r.index.Close()
 }
 
-// Recording reports whether footage of a camera is being recorded now.
-func (r *Recorder) Recording(id string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for key, s := range r.sources {
-		if key.camera == id && s.isRecording() {
-			return true
-		}
-	}
-	return false
-}
-
 // Coverage returns how much of the time that a source should have been recorded it
 // was, since Drover started, from 0 to 1; false where there was no such time.
 func (r *Recorder) Coverage(id, name string) (float64, bool) {

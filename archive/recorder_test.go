@@ -9,6 +9,7 @@ import (
 	"github.com/drover-video/drover/archive/index"
 	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/event"
+	"github.com/drover-video/drover/core/footage"
 )
 
 func TestEveryFrameThatTheRingHandedOverIsInTheArchive(t *testing.T) {
@@ -145,6 +146,9 @@ func TestADiskInTroubleLeavesAGapAndAnEvent(t *testing.T) {
 				return false
 			})
 			await(t, "the gap is told", func() bool { return len(cause(r.gaps(), c.cause)) == 1 })
+			if got := r.recorder.Recording("door"); got.State != footage.RecordingFailed || got.Reason == "" {
+				t.Errorf("meanwhile: %+v", got)
+			}
 			fs.set(nil)
 			r.setClock(r.clock().Add(2 * time.Second))
 			await(t, "it is recorded again", func() bool {
@@ -154,6 +158,9 @@ func TestADiskInTroubleLeavesAGapAndAnEvent(t *testing.T) {
 				return f[len(f)-1].Number > 1 && len(f[len(f)-1].Fragments) > 1
 			})
 			await(t, "the gap ends", func() bool { g := cause(r.gaps(), c.cause); return len(g) == 1 && !g[0].To.IsZero() })
+			if got := r.recorder.Recording("door"); got.State != footage.RecordingOn {
+				t.Errorf("behind it: %+v", got)
+			}
 			r.verified()
 		})
 	}

@@ -89,8 +89,8 @@ func (s *source) explain(now time.Time) {
 	}
 }
 
-// isRecording reports whether footage comes and is wanted.
-func (s *source) isRecording() bool {
+// comes reports whether footage comes and is wanted.
+func (s *source) comes() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.wanted && s.state.State == camera.StateLive

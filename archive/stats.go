@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/drover-video/drover/archive/disk"
+	"github.com/drover-video/drover/archive/index"
 	"github.com/drover-video/drover/core/footage"
 )
 
@@ -18,7 +19,7 @@ type Stats struct {
 // SourceStats is how the recording of one source is doing.
 type SourceStats struct {
 	Camera, Source string
-	Recording      bool
+	Recording      bool              // footage is being written
 	Frames         uint64            // taken from the ring
 	Dropped        map[string]uint64 // of those, by reason
 	Coverage       float64           // of the time that should have been recorded since Drover started
@@ -38,8 +39,9 @@ func (r *Recorder) Stats() Stats {
 	slices.SortFunc(sources, func(a, b *source) int {
 		return cmp.Or(cmp.Compare(a.key.camera, b.key.camera), cmp.Compare(a.key.source, b.key.source))
 	})
+	taken := stats.Disk.Health.Cause == "" || stats.Disk.Health.Cause == index.CauseDiskSlow
 	for _, s := range sources {
-		one := SourceStats{Camera: s.key.camera, Source: s.key.source, Recording: s.isRecording(), Frames: s.frames.Load(), Dropped: make(map[string]uint64, int(dropReasons))}
+		one := SourceStats{Camera: s.key.camera, Source: s.key.source, Recording: taken && s.comes(), Frames: s.frames.Load(), Dropped: make(map[string]uint64, int(dropReasons))}
 		for reason := range dropReasons {
 			one.Dropped[reason.String()] = s.drops[reason].Load()
 		}

@@ -239,6 +239,9 @@ type Latency struct {
 	Most  time.Duration // of the last minute or so
 }
 
+// Health returns whether the disk takes what it is given.
+func (w *Writer) Health() Health { return w.health.get() }
+
 // Stats returns how the writer is doing.
 func (w *Writer) Stats() Stats {
 	w.mu.Lock()

@@ -82,3 +82,20 @@ type Health struct {
 	Since        time.Time
 	ClockDoubted bool // nothing is deleted by age: the clock jumped
 }
+
+// RecordingState is what the recording of a camera comes to.
+type RecordingState string
+
+// The states of recording.
+const (
+	RecordingOff     RecordingState = "off"       // nothing is meant to be recorded
+	RecordingOn      RecordingState = "recording" // footage is being written
+	RecordingWaiting RecordingState = "waiting"   // for an event, its hours, or the camera
+	RecordingFailed  RecordingState = "failed"    // the disk does not take it
+)
+
+// Recording is how the recording of a camera is doing.
+type Recording struct {
+	State  RecordingState
+	Reason string // for people: why nothing is written, or what is wrong though it is; else ""
+}

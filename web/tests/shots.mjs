@@ -32,7 +32,7 @@ archive.bookmarks.push({ id: '1', from: now - 31 * MINUTE, to: now - 29 * MINUTE
 archive.bookmarks.push({ id: '2', from: now - 6 * HOUR, to: now - 6 * HOUR, kind: 'event', name: 'Person at the door', keep: false })
 full.archives.set('door', archive)
 door.record = { mode: 'continuous', max_age: '30d', max_bytes: 500_000_000_000 }
-door.status.recording = recordingOf('continuous', true, now - 41 * DAY)
+Object.assign(door.status, recordingOf('continuous', true))
 full.add(door)
 full.add(makeCamera({ id: 'yard', name: 'Back yard', url: 'rtsp://127.0.0.1:8554/yard', origin: 'file' }))
 full.add(makeCamera({ id: 'garage', name: 'Garage', url: 'rtsp://127.0.0.1:8554/hevc' }))

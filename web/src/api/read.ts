@@ -86,25 +86,12 @@ function readRecord(value: unknown): RecordSettings {
 
 const RECORDING_STATES: readonly string[] = ['off', 'recording', 'waiting', 'failed']
 
-/** A server may say no more than whether it records just now, by a boolean. */
-function recordingState(value: unknown, mode: RecordMode): RecordingStatus['state'] {
-  const state = text(fields(value).state)
-  if (RECORDING_STATES.includes(state)) return state as RecordingStatus['state']
-  if (value === true) return 'recording'
-  return mode === 'off' ? 'off' : 'waiting'
-}
-
-function readRecording(value: unknown, mode: RecordMode): RecordingStatus {
-  const f = fields(value)
+function readRecording(status: Fields, mode: RecordMode): RecordingStatus {
+  const state = text(status.recording_state)
   return {
-    mode: f.mode === undefined ? mode : recordMode(f.mode),
-    state: recordingState(value, mode),
-    since: time(f.since),
-    error: text(f.error),
-    bytes: number(f.bytes),
-    oldest: time(f.oldest),
-    newest: time(f.newest),
-    coverage: typeof f.coverage_ratio_24h === 'number' ? f.coverage_ratio_24h : null,
+    mode,
+    state: RECORDING_STATES.includes(state) ? (state as RecordingStatus['state']) : 'off',
+    reason: text(status.recording_reason),
   }
 }
 
@@ -118,7 +105,7 @@ function readStatus(value: unknown, record: RecordSettings): Status {
     nextTryAt: time(f.next_try_at) ?? sources.find((source) => source.nextTryAt)?.nextTryAt ?? null,
     sources,
     viewers: number(f.viewers),
-    recording: readRecording(f.recording, record.mode),
+    recording: readRecording(f, record.mode),
   }
 }
 

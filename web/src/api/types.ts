@@ -57,13 +57,8 @@ export interface RecordSettings {
 export interface RecordingStatus {
   mode: RecordMode
   state: 'off' | 'recording' | 'waiting' | 'failed'
-  since: Date | null
-  error: string
-  bytes: number
-  oldest: Date | null
-  newest: Date | null
-  /** Of the last 24 hours, from 0 to 1; null if not told. */
-  coverage: number | null
+  /** Why nothing is written, or what is wrong though it is; else empty. */
+  reason: string
 }
 
 export interface Status {

@@ -1,5 +1,4 @@
 import type { RecordingStatus } from '../api/types'
-import { formatBytes } from './size'
 
 /** The state of recording in a word, for a badge; "" where nothing is meant to be recorded. */
 export function recordingWord({ state }: RecordingStatus): string {
@@ -21,19 +20,14 @@ export function recordingText(recording: RecordingStatus): string {
     case 'off':
       return 'Not recorded'
     case 'recording':
-      return recording.bytes > 0 ? `Is being recorded, ${formatBytes(recording.bytes)} kept` : 'Is being recorded'
+      return recording.reason === '' ? 'Is being recorded' : `Is being recorded, but: ${recording.reason}`
     case 'waiting':
-      return waitingText(recording)
+      return recording.reason === '' ? 'Nothing of it is recorded just now' : `Recording waits: ${recording.reason}`
     case 'failed':
-      return `Is not recorded: ${recording.error || 'the recorder failed'}`
+      return `Is not recorded: ${recording.reason || 'the recorder failed'}`
   }
 }
 
-function waitingText({ mode, error }: RecordingStatus): string {
-  if (error !== '') return `Recording waits: ${error}`
-  if (mode === 'event') return 'Recording waits for an event'
-  return mode === 'schedule' ? 'Recording waits for its hours' : 'Nothing of it is recorded just now'
-}
 
 /** "99.9 %", and never "100 %" of what is not whole. */
 export function coverageText(ratio: number): string {

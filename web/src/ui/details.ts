@@ -90,19 +90,18 @@ export class DetailsPanel {
 
 /** What is recorded of the camera; null where nothing is or was. */
 function recordingBlock({ status: { recording } }: Camera, archive: ArchiveFacts | null, nowMs: number): HTMLElement | null {
-  const oldest = recording.oldest?.getTime() ?? archive?.oldest ?? null
-  const bytes = recording.bytes || (archive?.bytes ?? 0)
-  const coverage = recording.coverage ?? (oldest === null ? null : (archive?.coverage ?? null))
+  const oldest = archive?.oldest ?? null
+  const bytes = archive?.bytes ?? 0
+  const coverage = oldest === null ? null : (archive?.coverage ?? null)
   if (recording.state === 'off' && oldest === null) return null
   const facts: [string, string][] = []
   if (bytes > 0) facts.push(['Kept', formatBytes(bytes)])
   if (oldest !== null) facts.push(['Oldest', formatAgo(new Date(oldest), nowMs)])
-  if (recording.state !== 'recording' && recording.newest) facts.push(['Newest', formatAgo(recording.newest, nowMs)])
   if (coverage !== null) facts.push(['Last 24 h', coverageText(coverage)])
   const list = h('dl', { class: 'facts' })
   for (const [term, value] of facts) list.append(h('div', {}, h('dt', { text: term }), h('dd', { text: value })))
   const state = { off: 'Off', recording: 'Recording', waiting: 'Waits', failed: 'Failed' }[recording.state]
-  const why = recording.state === 'failed' || recording.state === 'waiting' ? recordingText(recording) : ''
+  const why = recording.reason === '' ? '' : recordingText(recording)
   return h('div', { class: 'source', testId: 'recording' }, h('h2', {}, h('span', { text: 'Recording' }), h('span', { class: 'source-state', text: state })), why === '' ? null : h('p', { class: 'field-hint', text: why }), list)
 }
 

@@ -30,7 +30,7 @@ beforeEach(() => {
   )
   archive.bookmarks.push({ id: '7', from: now - 40 * MINUTE, to: now - 39 * MINUTE, kind: 'bookmark', name: 'Parcel', keep: true })
   const door = makeCamera({ id: 'door', name: 'Front door', url: 'rtsp://127.0.0.1:8554/door', record: { mode: 'continuous', max_age: '30d', max_bytes: 0 } })
-  door.status.recording = recordingOf('continuous', true, now - 10 * DAY)
+  Object.assign(door.status, recordingOf('continuous', true))
   harness.mock.add(door)
   harness.mock.archives.set('door', archive)
 })
@@ -86,7 +86,7 @@ test('footage, gaps with their cause and bookmarks are shown, in words too', asy
     await page.getByTestId('span').selectOption({ label: '1 week' })
     await waitForText(page, 'timeline-legend', 'Disk')
     await waitForText(page, 'camera-recording', 'Rec')
-    await waitForText(page, 'recording', '99.31 %')
+    await waitForText(page, 'recording', '99.16 %')
 
     const { x, y } = await spot(page, now - 2.5 * DAY)
     await page.mouse.move(x, y)
@@ -444,7 +444,7 @@ test('a camera that is not recorded offers to be, and the form sends how', async
 
 test('why recording fails stands in the list and on the page', async () => {
   const camera = harness.mock.cameras.get('door')
-  Object.assign(camera.status.recording, { state: 'failed', error: 'the disk is full' })
+  Object.assign(camera.status, { recording: false, recording_state: 'failed', recording_reason: 'the disk is full' })
   await harness.inPage(async (page) => {
     await page.goto(harness.mock.url)
     await waitForText(page, 'tile-recording', 'Not recording')

@@ -42,7 +42,7 @@ function statusOf(enabled, sources, record) {
     since: ago(3),
     error: '',
     viewers: 0,
-    recording: recordingOf(record?.mode ?? 'off', state === 'live'),
+    ...recordingOf(record?.mode ?? 'off', state === 'live'),
     sources: sources.map((source, i) => ({
       name: source.name ?? (i === 0 ? 'main' : 'sub'),
       state,
@@ -56,10 +56,11 @@ function statusOf(enabled, sources, record) {
   }
 }
 
-export function recordingOf(mode, isLive, oldest) {
-  if (mode === 'off' && !oldest) return { mode, state: 'off', bytes: 0 }
+/** What a camera's status says of its recording. */
+export function recordingOf(mode, isLive) {
   const state = mode === 'off' ? 'off' : isLive && mode === 'continuous' ? 'recording' : 'waiting'
-  return { mode, state, since: ago(300), error: '', bytes: 412_300_000_000, oldest: new Date(oldest ?? Date.now() - 300_000).toISOString(), newest: ago(1), coverage_ratio_24h: 0.9931 }
+  const reason = { event: 'there was no event', schedule: 'the schedule leaves it out', continuous: 'connecting to the camera' }[mode]
+  return { recording: state === 'recording', recording_state: state, recording_reason: state === 'waiting' ? reason : '' }
 }
 
 /** A camera that waits for its next try. */

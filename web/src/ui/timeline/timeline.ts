@@ -162,8 +162,6 @@ export class Timeline {
     this.camera = camera
     show(this.element, camera !== null && !this.isOff)
     if (!camera) return
-    const { oldest } = camera.status.recording
-    if (oldest) this.oldest = Math.min(this.oldest, oldest.getTime())
     void this.survey()
     if (before !== undefined && before !== camera.status.recording.state) this.store.refresh()
   }
@@ -360,10 +358,10 @@ export class Timeline {
     } else if (this.problem !== '') {
       text = `Recordings: ${this.problem}`
     } else if (recording?.state === 'failed') {
-      text = `Nothing is recorded just now: ${recording.error || 'the recorder failed'}`
+      text = `Nothing is recorded just now: ${recording.reason || 'the recorder failed'}`
     } else if (this.trouble !== '' && recording && recording.mode !== 'off') {
       text = `The disk takes no recordings just now: ${this.trouble}`
-    } else if (recording && recording.state === 'off' && recording.oldest === null && this.oldest === Infinity && this.store.isComplete && this.recorded.spans.length === 0) {
+    } else if (recording && recording.state === 'off' && this.oldest === Infinity && this.store.isComplete && this.recorded.spans.length === 0) {
       text = 'This camera is not recorded.'
       action = { label: this.camera?.readOnly ? 'Show settings' : 'Record it', run: this.onSettings }
     }

@@ -1,0 +1,41 @@
+package archive
+
+import (
+	"testing"
+
+	"github.com/drover-video/drover/core/camera"
+	"github.com/drover-video/drover/core/footage"
+)
+
+func TestRecordingTellsWhetherItRecordsAndWhyNot(t *testing.T) {
+	r := newRig(t, t.TempDir(), continuous, nil)
+	check := func(what string, want footage.Recording) {
+		t.Helper()
+		if got := r.recorder.Recording("door"); got != want {
+			t.Errorf("%s: got %+v, want %+v", what, got, want)
+		}
+	}
+	check("live", footage.Recording{State: footage.RecordingOn})
+	r.state(camera.StateBackoff, camera.FaultNone, "no route to the camera")
+	check("away", footage.Recording{State: footage.RecordingWaiting, Reason: "no route to the camera"})
+	r.state(camera.StateConnecting, camera.FaultNone, "")
+	check("connecting", footage.Recording{State: footage.RecordingWaiting, Reason: "connecting to the camera"})
+	r.state(camera.StateLive, camera.FaultNone, "")
+
+	twoSources := camera.Spec{ID: "door", Enabled: true, Sources: []camera.SourceSpec{{Name: "main"}, {Name: "sub"}}, Record: continuous}
+	twoSources.Record.Sources = []string{"sub", "main"}
+	r.recorder.SetSpec(twoSources)
+	check("one of two", footage.Recording{State: footage.RecordingOn, Reason: "source sub: the camera is not pulled"})
+
+	r.spec(camera.RecordSpec{Mode: camera.RecordEvent})
+	check("no event", footage.Recording{State: footage.RecordingWaiting, Reason: "there was no event"})
+	r.spec(camera.RecordSpec{Mode: camera.RecordSchedule, Schedule: camera.Schedule{Spans: []string{"thu 10:01-10:02"}}})
+	check("not its hours", footage.Recording{State: footage.RecordingWaiting, Reason: "the schedule leaves it out"})
+	r.spec(camera.RecordSpec{Mode: camera.RecordOff})
+	check("off", footage.Recording{State: footage.RecordingOff})
+	r.recorder.SetSpec(camera.Spec{ID: "door", Sources: []camera.SourceSpec{{Name: "main"}}, Record: continuous})
+	check("disabled", footage.Recording{State: footage.RecordingWaiting, Reason: "the camera is switched off"})
+	if got := r.recorder.Recording("yard"); got.State != footage.RecordingOff {
+		t.Errorf("another camera: %+v", got)
+	}
+}
