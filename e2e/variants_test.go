@@ -102,12 +102,12 @@ func TestABrowserChangesVariantsWhilePlaying(t *testing.T) {
 		b.changes(change{"index.m3u8", 900_000, 720, 270})
 	})
 	t.Run("of the rack with other keyframes", func(t *testing.T) {
-		r := startRack(t, "main:pattern=busy,size=1280x720,bitrate=2500,gop=2,audio=aac", "sub:pattern=busy,size=640x360,bitrate=300,gop=3,audio=aac")
+		r := startRack(t, "main:pattern=busy,size=960x540,bitrate=2000,gop=2,audio=aac", "sub:pattern=busy,size=640x360,bitrate=300,gop=3,audio=aac")
 		s := newServer(t, "")
 		s.addSources("door", map[string]string{"main": r.url("main"), "sub": r.url("sub")})
 		s.awaitVariants("door")
 		b := openBrowser(t, s.url("/watch/door"), rackClock())
-		b.changes(change{"live.m3u8", s.averageRate("door") * 2 / 3, 720, 360})
+		b.changes(change{"live.m3u8", s.averageRate("door") * 2 / 3, 540, 360})
 	})
 }
 

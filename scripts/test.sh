@@ -70,18 +70,19 @@ else
 	echo "    without the GStreamer rack: DROVER_CAMERA_SIM names none"
 fi
 # Most of them wait for pictures to come. Those with browsers run one after another, in
-# three lanes. What asks for much, or by many, runs side by side when the browsers of its
-# lane are done: those that mind most whether the machine is busy.
+# three lanes: those that mind most whether the machine is busy lie beside those that
+# load it least. What asks for much, or by many, comes when they are done, side by side.
 variants='Variant'
-crowds='Herd|Cache|Nginx|Readers|Storm|Leave|HTTP2|K6|BadCamera|Passwords|EveryKind|OtherPlayers'
+racks='Rack'
+crowds='Herd|Cache|Nginx|Readers|Storm|Leave|HTTP2|K6|BadCamera|Passwords'
 recorded='Archive|Recorded|Past|Range|Worker|Live'
 go test -c -vet=off -tags e2e -o build/e2e.test ./e2e
-lane() { (cd e2e && ../build/e2e.test -test.parallel 64 -test.timeout 12m "${@:2}") >"build/$1.log" 2>&1; }
-lane variants -test.run "$variants|$crowds" &
+end_to_end() { (cd e2e && ../build/e2e.test -test.parallel 64 -test.timeout 12m "$@"); }
+{ end_to_end -test.run "$variants|$crowds"; } >build/variants.log 2>&1 &
 lanes=($!)
-lane recorded -test.run "$recorded" -test.skip "$variants|$crowds" &
+{ end_to_end -test.run "$recorded" -test.skip "$variants|$crowds|$racks" && end_to_end -test.run "$racks"; } >build/recorded.log 2>&1 &
 lanes+=($!)
-lane rest -test.skip "$variants|$crowds|$recorded" &
+{ end_to_end -test.skip "$variants|$crowds|$recorded|$racks"; } >build/rest.log 2>&1 &
 lanes+=($!)
 trap 'kill "${lanes[@]}" 2>/dev/null' EXIT
 failed=0
