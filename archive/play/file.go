@@ -12,13 +12,14 @@ import (
 
 	"github.com/drover-video/drover/archive/index"
 	"github.com/drover-video/drover/archive/layout"
+	"github.com/drover-video/drover/core/negotiate"
 )
 
-// bytesCache is for ranges of files: what is written stays as it is, and copies are not
-// to outlive what was deleted by long. wholeCache is for a file that grows.
+// bytesCache is for bytes that stay as they are: copies are not to outlive what was
+// deleted by long. growingCache is for those up to the end of a file that grows.
 const (
-	bytesCache = "public, max-age=3600"
-	wholeCache = "public, max-age=1"
+	bytesCache   = "public, max-age=3600"
+	growingCache = "public, max-age=1"
 )
 
 // file answers with the bytes of a recorded file, up to the last whole fragment. Files
@@ -53,15 +54,22 @@ func (p *reply) file(n *name) *problem {
 	p.watched(n.camera)
 	p.header["Content-Type"] = p.headers.mp4
 	p.header["Accept-Ranges"] = p.headers.acceptRanges
-	if f.open && p.get("Range") == "" {
-		p.header["Cache-Control"] = []string{wholeCache}
-	} else {
-		p.header["Cache-Control"] = []string{bytesCache}
+	p.header["Cache-Control"] = []string{bytesCache}
+	if f.open && !p.within(f.size, f.etag) {
+		p.header["Cache-Control"] = []string{growingCache}
 	}
 	if offset, size, ok := p.head(f.size, f.etag); ok {
 		p.send(&fileReader{file: opened, offset: offset, left: size})
 	}
 	return nil
+}
+
+// within reports whether what is asked for lies wholly within the size bytes that a file
+// has so far: of more bytes it is the same part.
+func (p *reply) within(size int64, etag string) bool {
+	kind, offset, n := p.asked(size, etag)
+	later, from, count := p.asked(size+1, etag)
+	return kind == negotiate.RangePart && later == kind && from == offset && count == n
 }
 
 // A fileFact is what a request for bytes needs of a row of the index.

@@ -91,6 +91,40 @@ func TestOfAFileThatGrowsWholeFragmentsAreServed(t *testing.T) {
 	}
 }
 
+func TestOfAFileThatGrowsOnlyWhatIsWrittenIsKeptForLong(t *testing.T) {
+	r := newRig(t)
+	w := r.Take(archivetest.LoadClip(t, "h264"), 1, 0).Begin()
+	w.Round()
+	const name, brief, long = "main/20261130T120000.000Z-1.mp4", "public, max-age=1", "public, max-age=3600"
+	last := strconv.FormatInt(w.Bytes-1, 10)
+	cases := map[string]struct {
+		headers []string
+		open    string // how long it is kept while the file grows
+	}{
+		"the whole":                 {nil, brief},
+		"a part":                    {[]string{"Range", "bytes=0-9"}, long},
+		"up to the last byte":       {[]string{"Range", "bytes=9-" + last}, long},
+		"beyond the last byte":      {[]string{"Range", "bytes=0-9" + last}, brief},
+		"from a place on":           {[]string{"Range", "bytes=9-"}, brief},
+		"the last bytes":            {[]string{"Range", "bytes=-9"}, brief},
+		"more of them than written": {[]string{"Range", "bytes=-9" + last}, brief},
+		"several parts":             {[]string{"Range", "bytes=0-1,5-6"}, brief},
+		"nonsense":                  {[]string{"Range", "nonsense"}, brief},
+		"a part of another file":    {[]string{"Range", "bytes=0-9", "If-Range", `"x"`}, brief},
+	}
+	for title, c := range cases {
+		if got := r.get(name, c.headers...).Header().Get("Cache-Control"); got != c.open {
+			t.Errorf("%s: got %q, want %q", title, got, c.open)
+		}
+	}
+	w.Finish()
+	for title, c := range cases {
+		if got := r.get(name, c.headers...).Header().Get("Cache-Control"); got != long {
+			t.Errorf("%s, of the finished file: got %q", title, got)
+		}
+	}
+}
+
 func TestWhatWasDeletedIsGoneAtOnceAndGoesOnBeingSent(t *testing.T) {
 	r := newRig(t)
 	w := r.Take(archivetest.LoadClip(t, "h264"), 1, 0).Begin()

@@ -171,12 +171,7 @@ func (p *reply) conditions(size int64, etag string) (offset, n int64, status int
 		return 0, 0, 0
 	}
 	status = http.StatusOK
-	kind, offset, n := negotiate.RangeAll, int64(0), size
-	if asked := p.get("Range"); asked != "" {
-		if condition := p.get("If-Range"); condition == "" || condition == etag {
-			kind, offset, n = negotiate.ParseRange(asked, size)
-		}
-	}
+	kind, offset, n := p.asked(size, etag)
 	switch kind {
 	case negotiate.RangeUnsatisfied:
 		delete(p.header, "Etag")
@@ -189,6 +184,14 @@ func (p *reply) conditions(size int64, etag string) (offset, n int64, status int
 	}
 	p.header["Content-Length"] = []string{strconv.FormatInt(n, 10)}
 	return offset, n, status
+}
+
+// asked returns which bytes are asked for, of size bytes.
+func (p *reply) asked(size int64, etag string) (kind negotiate.RangeKind, offset, n int64) {
+	if condition := p.get("If-Range"); condition != "" && condition != etag {
+		return negotiate.RangeAll, 0, size
+	}
+	return negotiate.ParseRange(p.get("Range"), size)
 }
 
 func (p *reply) problem(problem *problem) {
