@@ -61,7 +61,9 @@ func (p *reply) frame(stream index.Stream, q *query) *problem {
 	p.header["Accept-Ranges"] = p.headers.acceptRanges
 	p.header[frameTime] = []string{at.UTC().Format("2006-01-02T15:04:05.000000Z")}
 	p.header["Cache-Control"] = []string{movingCache}
-	if p.options.Now().Sub(q.at) > settledAfter {
+	// Behind the last footage a later picture may yet be written, however late: by a
+	// disk that hangs, say.
+	if p.options.Now().Sub(q.at) > settledAfter && q.at.Before(f.End()) {
 		p.header["Cache-Control"] = []string{bytesCache}
 	}
 	p.bytes(picture, `"frame-`+strconv.FormatInt(f.Number, 36)+"-"+strconv.FormatInt(key.Offset, 36)+`"`)

@@ -36,6 +36,21 @@ func TestAFrameIsTheKeyframeAtOrBeforeATime(t *testing.T) {
 	}
 }
 
+func TestAFrameOfATimeWhoseFootageIsStillToComeIsNotKeptForLong(t *testing.T) {
+	r := newRig(t)
+	take := r.Take(archivetest.LoadClip(t, "h264"), 1, 0)
+	take.Begin().Round()
+	late := take.Now().Sub(archivetest.Noon)
+	r.set(late + 40*time.Second) // the disk hangs
+	for after, want := range map[time.Duration]string{
+		late - time.Millisecond: "public, max-age=3600", late: "public, max-age=1, stale-if-error=4", late + 20*time.Second: "public, max-age=1, stale-if-error=4",
+	} {
+		if got := r.get("frame?at=" + at(after)).Header().Get("Cache-Control"); got != want {
+			t.Errorf("at %v of %v: got %q, want %q", after, late, got, want)
+		}
+	}
+}
+
 func TestAFrameIsAFileThatPlayersShow(t *testing.T) {
 	for _, name := range []string{"h264", "h265", "h264-bframes"} {
 		r := newRig(t)
