@@ -217,8 +217,7 @@ func (w *Writer) newFile(ctx context.Context, l *Lane, f *Fragment, row *index.F
 	o.state.row, o.state.path, o.state.end = row.Key(), o.path, row.Header
 	file, err := w.options.FS.Create(o.path)
 	if err != nil {
-		o.state.complete = true
-		w.syncs.add(&o.state)
+		w.syncs.complete(&o.state)
 		return err
 	}
 	w.counts.open.Add(1)
@@ -229,8 +228,7 @@ func (w *Writer) newFile(ctx context.Context, l *Lane, f *Fragment, row *index.F
 		Start: f.Start, Sequence: row.Sequence, Discontinuity: row.Discontinuity,
 	})
 	if _, err := file.WriteBuffers([][]byte{header}, 0); err != nil {
-		o.state.complete = true
-		w.syncs.add(&o.state)
+		w.syncs.complete(&o.state)
 		return err
 	}
 	l.file, l.follows = o, true

@@ -27,6 +27,7 @@ type syncState struct {
 	grew     []growth // of the last while, oldest first
 
 	// Owned by the goroutine that syncs.
+	over      bool // finished: nothing more is done for it but to let go of it
 	named     bool // its name is on disk
 	forgotten int64
 }
@@ -59,9 +60,11 @@ type syncer struct {
 	failed  []*syncState // could not be finished in the index; tried again
 }
 
-// add puts a file on the list of those to be synced.
-func (y *syncer) add(s *syncState) {
+// add changes what is known of a file and puts it on the list of those to be synced,
+// at once: a pass in between would finish a file that is then listed again.
+func (y *syncer) add(s *syncState, change func()) {
 	s.mu.Lock()
+	change()
 	listed := s.listed
 	s.listed = true
 	s.mu.Unlock()
@@ -75,19 +78,15 @@ func (y *syncer) add(s *syncState) {
 
 // grown tells that a file was written up to end.
 func (y *syncer) grown(s *syncState, end int64, now time.Time) {
-	s.mu.Lock()
-	s.end = end
-	s.grew = append(s.grew, growth{now, end})
-	s.mu.Unlock()
-	y.add(s)
+	y.add(s, func() {
+		s.end = end
+		s.grew = append(s.grew, growth{now, end})
+	})
 }
 
 // complete tells that nothing more is written to a file.
 func (y *syncer) complete(s *syncState) {
-	s.mu.Lock()
-	s.complete = true
-	s.mu.Unlock()
-	y.add(s)
+	y.add(s, func() { s.complete = true })
 }
 
 // run syncs until there is nothing left to do after the writing has ended.
@@ -120,6 +119,9 @@ func (y *syncer) pass(ctx context.Context) {
 		s.listed = false
 		complete := s.complete
 		s.mu.Unlock()
+		if s.over {
+			continue
+		}
 		if err := y.sync(s); err != nil {
 			y.breaks(s, err)
 			continue
@@ -191,6 +193,7 @@ func (y *syncer) finish(ctx context.Context, keys []index.Key, done []*syncState
 		return
 	}
 	for _, s := range done {
+		s.over = true
 		if s.file == nil {
 			continue
 		}

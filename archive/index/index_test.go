@@ -41,6 +41,24 @@ func TestAFileIsSeenWhileItIsWrittenAndTheSameAfterwards(t *testing.T) {
 	}
 }
 
+func TestAFileThatIsFinishedAlreadyKeepsNoOtherFromBeingFinished(t *testing.T) {
+	x := open(t, t.TempDir())
+	s := stream(t, x, "door")
+	before := record(t, x, s.ID, 0, 3)
+	f := begin(t, x, s.ID, time.Minute)
+	add(t, x, f, 3)
+	if err := x.Finish(t.Context(), before.Key(), f.Key(), index.Key{Stream: 99, Number: 1}); err != nil {
+		t.Fatal(err)
+	}
+	usage, err := x.Usage(t.Context())
+	if err != nil || len(usage) != 1 || usage[0].Bytes != 7800 {
+		t.Errorf("got %+v, %v, want each counted once", usage, err)
+	}
+	if got := files(t, x, s.ID, 0, time.Hour); len(got) != 2 || got[1].Open {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestARangeHoldsTheFilesThatTouchIt(t *testing.T) {
 	x := open(t, t.TempDir())
 	s, other := stream(t, x, "door"), stream(t, x, "yard")

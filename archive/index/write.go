@@ -149,17 +149,15 @@ func (x *Index) findOpen(key Key) (*File, *stream) {
 }
 
 // Finish tells that files are complete and synced to disk, in one transaction. One
-// without fragments is forgotten, and is for the caller to unlink.
+// without fragments is forgotten, and is for the caller to unlink. One that is not
+// being written is passed over: it must not keep the others from being finished.
 func (x *Index) Finish(ctx context.Context, keys ...Key) error {
 	files := make([]File, 0, len(keys))
 	x.mu.RLock()
 	for _, key := range keys {
-		f, _ := x.findOpen(key)
-		if f == nil {
-			x.mu.RUnlock()
-			return ErrUnknownFile
+		if f, _ := x.findOpen(key); f != nil {
+			files = append(files, *f) // nobody appends to it any more
 		}
-		files = append(files, *f) // nobody appends to it any more
 	}
 	x.mu.RUnlock()
 	err := x.db.Write(ctx, "finish files", func(ctx context.Context, tx *sql.Tx) error {
@@ -175,11 +173,10 @@ func (x *Index) Finish(ctx context.Context, keys ...Key) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, key := range keys {
-		if s, ok := x.streams[key.Stream]; ok {
-			s.open = slices.DeleteFunc(s.open, func(f *File) bool { return f.Number == key.Number })
-			s.version++
-		}
+	for i := range files {
+		s := x.streams[files[i].Stream]
+		s.open = slices.DeleteFunc(s.open, func(f *File) bool { return f.Number == files[i].Number })
+		s.version++
 	}
 	return nil
 }
