@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/drover-video/drover/archive/index"
@@ -28,28 +29,40 @@ type happening struct {
 // be told again while it goes on. What is recorded of it, before and after it as the
 // camera's spec says, is kept; in mode event it is recorded because of it.
 func (r *Recorder) Trigger(id string, at, until time.Time, reason string) error {
+	return r.happens(id, at, until, reason, false)
+}
+
+// GoesOn tells what Trigger does, of something that Drover itself follows: it may have
+// begun long ago.
+func (r *Recorder) GoesOn(id string, at, until time.Time, reason string) error {
+	return r.happens(id, at, until, reason, true)
+}
+
+func (r *Recorder) happens(id string, at, until time.Time, reason string, followed bool) error {
 	now := r.now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.policies[id]
-	switch {
-	case p == nil, p.record.Mode == camera.RecordOff:
+	if p == nil || p.record.Mode == camera.RecordOff {
 		return footage.ErrNotRecorded
-	case until.Before(at), until.Sub(at) > maxEvent, now.Sub(at) > oldest, at.Sub(now) > time.Minute:
+	}
+	from, to := at.Add(-p.record.PreRoll), until.Add(p.record.PostRoll)
+	h := touched(r.happenings[id], from, to)
+	if earliest := now.Add(-oldest); at.Before(earliest) && (followed || h != nil) {
+		// What it began with was told when it did, and is kept since.
+		at, from = earliest, earliest.Add(-p.record.PreRoll)
+	}
+	if until.Before(at) || until.Sub(at) > maxEvent || now.Sub(at) > oldest || at.Sub(now) > time.Minute {
 		return footage.ErrBadEvent
 	}
 	if len(reason) > maxReason {
 		reason = reason[:maxReason]
 	}
-	from, to := at.Add(-p.record.PreRoll), until.Add(p.record.PostRoll)
-	h := r.happenings[id]
-	if n := len(h); n > 0 && !from.After(h[n-1].to) && !to.Before(h[n-1].from) {
-		last := h[n-1]
-		if to.After(last.to) {
-			last.to, last.changed = to, true
-		}
-	} else if n < maxUnkept {
-		r.happenings[id] = append(h, &happening{from: from, to: to, reason: reason, changed: true})
+	switch {
+	case h != nil:
+		h.extend(from, to)
+	case len(r.happenings[id]) < maxUnkept:
+		r.happenings[id] = append(r.happenings[id], &happening{from: from, to: to, reason: reason, changed: true})
 	}
 	for key, s := range r.sources {
 		if key.camera == id {
@@ -57,6 +70,27 @@ func (r *Recorder) Trigger(id string, at, until time.Time, reason string) error 
 		}
 	}
 	return nil
+}
+
+// touched returns the newest happening that touches a time; nil where none does.
+func touched(all []*happening, from, to time.Time) *happening {
+	for _, h := range slices.Backward(all) {
+		if !from.After(h.to) && !to.Before(h.from) {
+			return h
+		}
+	}
+	return nil
+}
+
+// extend has a happening span a time as well. It may be told late, and reach further
+// back.
+func (h *happening) extend(from, to time.Time) {
+	if from.Before(h.from) {
+		h.from, h.changed = from, true
+	}
+	if to.After(h.to) {
+		h.to, h.changed = to, true
+	}
 }
 
 // until returns when the newest event of a camera is over. The caller holds mu.
@@ -103,7 +137,7 @@ func (r *Recorder) keepHappenings(ctx context.Context) {
 		if c.bookmark == 0 {
 			c.bookmark, err = r.index.AddBookmark(ctx, index.Bookmark{Camera: c.camera, From: c.from, To: c.to, Kind: "event", Name: c.reason, Keep: true, Created: now})
 		} else {
-			_, err = r.index.ExtendBookmark(ctx, c.bookmark, c.to)
+			_, err = r.index.ExtendBookmark(ctx, c.bookmark, c.from, c.to)
 		}
 		if err != nil {
 			r.options.Log.Warn("an event could not be written down and is kept in memory", "camera", c.camera, "err", err)
@@ -111,7 +145,7 @@ func (r *Recorder) keepHappenings(ctx context.Context) {
 		}
 		r.mu.Lock()
 		c.of.bookmark = c.bookmark
-		c.of.changed = c.of.to.After(c.to) // it went on meanwhile
+		c.of.changed = c.of.to.After(c.to) || c.of.from.Before(c.from) // it went on meanwhile
 		r.mu.Unlock()
 	}
 }

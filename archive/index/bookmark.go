@@ -31,9 +31,9 @@ func (x *Index) AddBookmark(ctx context.Context, b Bookmark) (int64, error) {
 	return id, err
 }
 
-// ExtendBookmark moves the end of a bookmark; false where there is none of the ID.
-func (x *Index) ExtendBookmark(ctx context.Context, id int64, to time.Time) (bool, error) {
-	return x.changeBookmark(ctx, "UPDATE bookmarks SET end = ?2 WHERE id = ?1", id, micros(to))
+// ExtendBookmark moves both ends of a bookmark; false where there is none of the ID.
+func (x *Index) ExtendBookmark(ctx context.Context, id int64, from, to time.Time) (bool, error) {
+	return x.changeBookmark(ctx, "UPDATE bookmarks SET start = ?2, end = ?3 WHERE id = ?1", id, from.UnixMicro(), micros(to))
 }
 
 // RemoveBookmark forgets a bookmark of a camera; false where there is none of the ID.

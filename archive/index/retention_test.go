@@ -125,11 +125,13 @@ func TestABookmarkKeepsWhatItSpans(t *testing.T) {
 			t.Errorf("%+v: kept %v, %v", c, got, err)
 		}
 	}
-	if found, err := x.ExtendBookmark(t.Context(), id, noon.Add(time.Hour)); err != nil || !found {
+	if found, err := x.ExtendBookmark(t.Context(), id, noon.Add(-time.Hour), noon.Add(time.Hour)); err != nil || !found {
 		t.Errorf("extend: %v, %v", found, err)
 	}
-	if kept, err := x.Kept(t.Context(), "door", noon.Add(30*time.Minute), noon.Add(31*time.Minute)); err != nil || !kept {
-		t.Errorf("what was added at the end is not kept: %v", err)
+	for _, minute := range []time.Duration{-30 * time.Minute, 30 * time.Minute} {
+		if kept, err := x.Kept(t.Context(), "door", noon.Add(minute), noon.Add(minute+time.Minute)); err != nil || !kept {
+			t.Errorf("what was added at %v is not kept: %v", minute, err)
+		}
 	}
 	if found, err := x.RemoveBookmark(t.Context(), "yard", id); err != nil || found {
 		t.Errorf("another camera's: %v, %v, want none", found, err)

@@ -131,7 +131,7 @@ type eventArchive struct{ recorder *archive.Recorder }
 // Record implements intake.Archive. A camera that is not recorded has events all the
 // same.
 func (a eventArchive) Record(e detection.Event, until time.Time) error {
-	err := a.recorder.Trigger(e.Camera, e.Start, until, e.Name+": "+e.Label)
+	err := a.recorder.GoesOn(e.Camera, e.Start, until, e.Name+": "+e.Label)
 	if errors.Is(err, footage.ErrNotRecorded) {
 		return nil
 	}
