@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/drover-video/drover/core/media"
@@ -359,4 +360,38 @@ func TestConfigIsChecked(t *testing.T) {
 			t.Errorf("%s: no error", fmt.Sprintf("%+v", c))
 		}
 	}
+}
+
+// hangingStore answers when the test ends.
+type hangingStore struct{ ended chan struct{} }
+
+func (s hangingStore) NextEpoch(context.Context, string) (int64, error) {
+	<-s.ended
+	return time.Now().UnixMilli(), nil
+}
+
+func (s hangingStore) ReserveDiscontinuities(context.Context, string, int64) (int64, error) {
+	<-s.ended
+	return 100, nil
+}
+
+func TestStoreThatHangsCostsNoPicture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := hangingStore{make(chan struct{})}
+		w := newWatched(t, Config{Epochs: store})
+		w.drift = time.Since(zero)
+		w.attach()
+		w.run(10 * time.Second)
+		snapshot := (*w.hub.cameras["door"].muxers.Load())[0].published.Load()
+		if len(snapshot.segments) < 3 {
+			t.Fatalf("%d segments", len(snapshot.segments))
+		}
+		before := snapshot.segments[len(snapshot.segments)-1].discontinuity()
+		close(store.ended) // numbers that come late change none
+		w.run(10 * time.Second)
+		snapshot = (*w.hub.cameras["door"].muxers.Load())[0].published.Load()
+		if after := snapshot.segments[len(snapshot.segments)-1].discontinuity(); after != before {
+			t.Errorf("discontinuity sequence %d became %d", before, after)
+		}
+	})
 }

@@ -55,7 +55,10 @@ func newMuxer(source string, r *ring.Ring, config *Config, owner *Camera) *Muxer
 // published. floor is the least number of its first segment; the least number of
 // a next run is returned.
 func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) {
-	first := m.firstNumbers(ctx, floor)
+	ledger := &ledger{epochs: m.config.Epochs, camera: m.owner.id, periods: m.owner.periods}
+	defer ledger.wait()
+	first := ledger.begin(ctx, m.log, m.config.Now)
+	first.sequence = max(floor, first.sequence)
 	if ctx.Err() != nil {
 		return floor, ctx.Err()
 	}
@@ -68,8 +71,6 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 	}
 	defer sub.Close()
 
-	ledger := &ledger{epochs: m.config.Epochs, camera: m.owner.id, periods: m.owner.periods, highest: first.epoch}
-	defer ledger.wait()
 	p := newPipeline(m, first)
 	defer p.end()
 
@@ -112,19 +113,6 @@ func (m *Muxer) run(ctx context.Context, floor uint64) (next uint64, err error) 
 			ledger.used(ctx, p.window.next)
 		}
 	}
-}
-
-// firstNumbers asks the store where a run begins. The live picture does not depend
-// on the disk: without an answer it goes by the clock.
-func (m *Muxer) firstNumbers(ctx context.Context, floor uint64) numbers {
-	epoch, err := m.config.Epochs.NextEpoch(ctx, m.owner.id)
-	if err != nil {
-		epoch = m.config.Now().UnixMilli()
-	}
-	if err = errors.Join(err, m.owner.periods.open(ctx)); err != nil && ctx.Err() == nil {
-		m.log.Warn("no numbers from the store, going by the clock", "err", err)
-	}
-	return numbers{epoch: epoch, sequence: max(floor, sequenceOf(epoch))}
 }
 
 // A pipeline is one run of a muxer. It belongs to one goroutine.

@@ -66,6 +66,13 @@ func (p *periods) open(ctx context.Context) error {
 	return err
 }
 
+// beginWithoutStore lets numbers begin though the store has not answered yet.
+func (p *periods) beginWithoutStore() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.opened = true
+}
+
 // reserve asks the store for more numbers. Those after the first are only to be
 // remembered.
 func (p *periods) reserve(ctx context.Context) error {

@@ -7,10 +7,13 @@ import (
 )
 
 // How far a source's media times may be from the time of day, as it is known now,
-// before they are put right by a new period, where there are others to agree with.
+// before they are put right by a new period. A source alone is in no hurry, but for
+// the first time: a camera's first report may move the time of day by seconds, and
+// what workers saw is shown by it.
 const (
-	mostAstray = 300 * time.Millisecond
-	turnRest   = 20 * time.Second // from one such to the next
+	mostAstray    = 300 * time.Millisecond
+	turnRest      = 20 * time.Second // from one such to the next, where there are others to agree with
+	turnRestAlone = 10 * time.Minute
 )
 
 // place says where on the camera's timeline the segment lies that begins with f:
@@ -21,7 +24,7 @@ func (s *segmenter) place(f *media.Frame) {
 	if s.placed && s.periods.due(s.source, s.derived) {
 		s.turns = true
 	}
-	if s.placed && !s.derived && s.apart() && s.astray(f) {
+	if s.placed && !s.derived && s.astray(f) {
 		s.turns = true
 		s.turnedAt = s.config.Now()
 	}
@@ -35,8 +38,12 @@ func (s *segmenter) place(f *media.Frame) {
 // astray reports whether the time of day has moved away under the source, as it
 // does where a camera's reports come to be known.
 func (s *segmenter) astray(f *media.Frame) bool {
+	rest := turnRestAlone
+	if s.apart() {
+		rest = turnRest
+	}
 	at := s.periods.wall(s.mediaTime(f))
-	return f.Wall.Sub(at).Abs() > mostAstray && s.config.Now().Sub(s.turnedAt) > turnRest
+	return f.Wall.Sub(at).Abs() > mostAstray && s.config.Now().Sub(s.turnedAt) > rest
 }
 
 // mediaTime is when a frame is shown or heard, on the camera's timeline.

@@ -107,9 +107,10 @@ func (s *segment) renderBoxes(camera, name string, seen Sightings) *object {
 			first = s.audio
 		}
 		at := first[0].Track.Duration(first[0].PTS) + s.shift
-		reports := seen.Recent(camera, s.pdt.Add(-timed.Hold), s.pdt.Add(s.duration))
+		// By the pictures' own time, which PROGRAM-DATE-TIME only follows.
+		reports := seen.Recent(camera, s.wall.Add(-timed.Hold), s.wall.Add(s.duration))
 		var b body
-		b.append(timed.AppendBoxes(nil, s.pdt, at, s.duration, reports))
+		b.append(timed.AppendBoxes(nil, s.wall, at, s.duration, reports))
 		s.seen.object = newObject(b, name)
 	})
 	return &s.seen.object

@@ -100,6 +100,38 @@ func TestEventsAreDateRangesOfLivePlaylists(t *testing.T) {
 	}
 }
 
+func TestTimesThatMoveUnderTheCameraTakeBoxesWithThem(t *testing.T) {
+	for name, drift := range map[string]time.Duration{"a little": -200 * time.Millisecond, "much": -3 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			seen := &seenStub{}
+			r := newRig(t, Config{Seen: seen})
+			r.gops(6)
+			r.drift = drift // a report of the camera came
+			r.gops(1)
+			at := r.video.Duration(r.dts) + time.Second // of the segment that begins now
+			seen.see(zero.Add(at+drift), "person")
+			r.gops(4)
+			segments := r.playlist().Segments
+			found := ""
+			for _, s := range segments {
+				answer := r.get("door/" + strings.TrimSuffix(s.URI, ".m4s") + ".vtt")
+				if text := bodyOf(t, answer); answer.StatusCode == http.StatusOK && strings.Contains(text, "person") {
+					found = text
+					break
+				}
+			}
+			if !strings.Contains(found, "\n00:00:01.000 --> ") {
+				t.Errorf("got %q", found)
+			}
+			newest := segments[len(segments)-1]
+			begins := zero.Add(r.video.Duration(r.dts) - 2*newest.Duration + drift)
+			if off := newest.ProgramDateTime.Sub(begins).Abs(); off > mostAstray {
+				t.Errorf("program date is %v off", off)
+			}
+		})
+	}
+}
+
 func TestBoxesAreARenditionCutAsTheVideoIs(t *testing.T) {
 	seen := &seenStub{}
 	r := newRig(t, Config{Seen: seen})

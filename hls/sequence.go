@@ -2,6 +2,9 @@ package hls
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 )
@@ -84,6 +87,44 @@ const (
 	ledgerMargin        = 8
 	discontinuityMargin = reservedDiscontinuities / 4
 )
+
+// storePatience is how long a run waits for the store before it begins.
+const storePatience = 2 * time.Second
+
+// begin asks the store where a run begins. The live picture does not depend on the
+// disk: without an answer, or where none comes in time, it goes by the clock.
+func (l *ledger) begin(ctx context.Context, log *slog.Logger, now func() time.Time) numbers {
+	type answer struct {
+		epoch int64
+		err   error
+	}
+	answers := make(chan answer, 1)
+	l.asked.Go(func() {
+		epoch, err := l.epochs.NextEpoch(ctx, l.camera)
+		if err != nil {
+			epoch = now().UnixMilli()
+		}
+		answers <- answer{epoch, errors.Join(err, l.periods.open(ctx))}
+	})
+	timer := time.NewTimer(storePatience)
+	defer timer.Stop()
+	var a answer
+	select {
+	case a = <-answers:
+	case <-timer.C:
+		l.periods.beginWithoutStore()
+		a = answer{now().UnixMilli(), fmt.Errorf("it has not answered for %v", storePatience)}
+	case <-ctx.Done():
+		return numbers{}
+	}
+	if a.err != nil && ctx.Err() == nil {
+		log.Warn("no numbers from the store, going by the clock", "err", a.err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.highest = a.epoch
+	return numbers{epoch: a.epoch, sequence: sequenceOf(a.epoch)}
+}
 
 // used notes the newest number used. It never waits for the store.
 func (l *ledger) used(ctx context.Context, sequence uint64) {

@@ -118,8 +118,8 @@ func (w *window) number(s *segment) {
 
 // Bounds of how PROGRAM-DATE-TIME follows the clock.
 const (
-	maxSlew  = 100             // a hundredth of a segment's duration at a time
-	maxDrift = 5 * time.Second // beyond that at once
+	maxSlew  = 40 * time.Millisecond // at a segment
+	maxDrift = 5 * time.Second       // beyond that at once
 )
 
 // programTime is the wall-clock time of a segment. Inside a run it is the end of
@@ -130,12 +130,7 @@ func (w *window) programTime(s *segment) time.Time {
 	if s.tags > 0 || w.lastEnd.IsZero() || drift.Abs() > maxDrift {
 		return s.wall
 	}
-	duration := s.duration
-	if duration == 0 { // it is not known yet
-		duration = w.config.SegmentDuration
-	}
-	limit := duration / maxSlew
-	return w.lastEnd.Add(max(-limit, min(limit, drift)))
+	return w.lastEnd.Add(max(-maxSlew, min(maxSlew, drift)))
 }
 
 // slide takes the oldest segments off the playlist.

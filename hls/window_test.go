@@ -136,6 +136,17 @@ func TestProgramDateFollowsTheClockSlowly(t *testing.T) {
 	}
 }
 
+func TestProgramDateOfALongSegmentFollowsNoFasterThanThatOfAShortOne(t *testing.T) {
+	r := newRig(t, Config{})
+	r.gops(3)
+	r.drift = 250 * time.Millisecond // too little for a discontinuity
+	r.gop, r.count = 500, 0
+	r.gops(3) // the checker sees whether a date is off
+	if p := r.playlist(); p.Segments[len(p.Segments)-1].Duration != 20*time.Second {
+		t.Errorf("segments of %v", p.Segments[len(p.Segments)-1].Duration)
+	}
+}
+
 func TestTargetCoversTheLongestSegmentWithoutGrowingByJitter(t *testing.T) {
 	r := newRig(t, Config{})
 	w := r.pipeline.window
