@@ -29,6 +29,7 @@ func (t *Track) Report(ntp time.Time, rtp uint32, arrival time.Time) {
 	if !t.begun || t.strays > 0 || t.arrival.why != "" {
 		return
 	}
+	t.timeline.look(arrival)
 	raw := t.duration(t.current.at(rtp))
 	if (raw - t.duration(t.newest)).Abs() > maxReportAge {
 		return // of a time long gone, or of timestamps of another line
@@ -36,7 +37,7 @@ func (t *Track) Report(ntp time.Time, rtp uint32, arrival time.Time) {
 	position := t.timeline.slew.apply(raw) + t.shift
 	t.reported, t.clock = true, ntp.Sub(t.timeline.zero)-position
 	if age := arrival.Sub(ntp); age <= maxReportAge && age >= -maxReportAhead {
-		t.timeline.wall.report(t.clock, arrival)
+		t.timeline.wall.report(t.clock-t.timeline.moved, arrival)
 	}
 	t.timeline.align()
 }

@@ -11,7 +11,8 @@ import "time"
 // Timeline is the time of one source, over all its connections. It belongs to
 // the goroutine that reads the source.
 type Timeline struct {
-	zero  time.Time // arrival of the first packet ever; position 0
+	zero  time.Time     // arrival of the first packet ever; position 0
+	moved time.Duration // by which the system's clock was set since then
 	end   time.Duration
 	epoch uint64
 
@@ -70,16 +71,14 @@ func (t *Timeline) Entry() bool {
 }
 
 // Wall returns the wall-clock time of a position on the timeline, as known now,
-// and whether it is the camera's own, by its sender reports.
+// and whether it is the camera's own, by its sender reports. It has no monotonic
+// reading: one of zero would hide that the clock was set since.
 func (t *Timeline) Wall(position time.Duration) (at time.Time, reported bool) {
-	return t.zero.Add(position + t.wall.offset), t.wall.reported
+	return t.zero.Round(0).Add(t.moved + position + t.wall.offset), t.wall.reported
 }
 
 // begin returns the position of a track's first packet in an epoch.
 func (t *Timeline) begin(arrival time.Time) time.Duration {
-	if t.zero.IsZero() {
-		t.zero = arrival
-	}
 	if !t.anchored {
 		t.anchored = true
 		t.anchorAt = arrival

@@ -75,6 +75,7 @@ func (t *Track) Restamped() uint64 { return t.restamped }
 // that follow agree with it and not with what was before, the track goes on from
 // there and the timeline notes that a new epoch is due.
 func (t *Track) PTS(rtp uint32, arrival time.Time) int64 {
+	t.timeline.look(arrival)
 	if !t.begun {
 		t.begun = true
 		t.current = line{rtp, t.ticks(t.timeline.begin(arrival))}

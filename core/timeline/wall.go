@@ -17,7 +17,28 @@ const (
 
 	// reportExpiry is how long a sender report counts.
 	reportExpiry = time.Minute
+
+	// leastSet is by how much the system's clock was set at least where its readings
+	// part from the monotonic ones: less is what lies between reading one and the other.
+	leastSet = 200 * time.Millisecond
 )
+
+// look begins the timeline with the first packet ever, and notices when somebody has
+// set the system's clock since, as NTP does on a board without a battery. Positions go
+// on by the clock that nobody sets, and the time of day follows at once. What the
+// camera says of it is then to be judged anew.
+func (t *Timeline) look(arrival time.Time) {
+	if t.zero.IsZero() {
+		t.zero = arrival
+	}
+	// Go's times hold two readings: Sub goes by the monotonic ones, Round(0) leaves only
+	// the others.
+	moved := arrival.Round(0).Sub(t.zero.Round(0)) - arrival.Sub(t.zero)
+	if (moved - t.moved).Abs() >= leastSet {
+		t.moved = moved
+		t.wall.reported = false
+	}
+}
 
 // wallClock estimates the distance from positions to the clock on the wall. A
 // packet comes late, never early: so the least distance seen is the best, and
