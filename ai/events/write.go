@@ -20,7 +20,7 @@ type Batch struct {
 func (b *Batch) Empty() bool { return len(b.Reports)+len(b.Events)+len(b.Gone) == 0 }
 
 // Write keeps a batch, or nothing of it. Frames in which nothing was seen are not
-// kept, unless there is something to say of them.
+// kept, whatever is said of them: no question asks for them, and no limit counts them.
 func (s *Store) Write(ctx context.Context, b *Batch) error {
 	detections, events := int64(0), int64(0)
 	err := s.db.Write(ctx, "keep detections", func(ctx context.Context, tx *sql.Tx) error {
@@ -57,7 +57,7 @@ func writeReports(ctx context.Context, tx *sql.Tx, reports []detection.Report) (
 	defer one.Close()
 	for i := range reports {
 		r := &reports[i]
-		if len(r.Detections) == 0 && r.JSON == nil {
+		if len(r.Detections) == 0 {
 			continue
 		}
 		var epoch, sequence any
