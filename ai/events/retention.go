@@ -12,16 +12,16 @@ import (
 // pruneRows is how many rows are deleted at once: who writes meanwhile waits.
 const pruneRows = 2000
 
-// Prune deletes some of what is too old or too much, and reports whether there is
-// more of that.
-func (s *Store) Prune(ctx context.Context, now time.Time) (more bool, err error) {
+// Prune deletes some of what is too old or too much, and returns how many rows that
+// were: 0 when there is no more of it.
+func (s *Store) Prune(ctx context.Context, now time.Time) (rows int64, err error) {
 	seen, err := s.cutoff(ctx, "detections", "time", now.Add(-s.limits.DetectionAge), s.detections.Load()-s.limits.DetectionRows)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	happened, err := s.cutoff(ctx, "events", "start", now.Add(-s.limits.EventAge), s.events.Load()-s.limits.EventRows)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	var detections, frames, events int64
 	err = s.db.Write(ctx, "forget old detections", func(ctx context.Context, tx *sql.Tx) error {
@@ -40,11 +40,11 @@ func (s *Store) Prune(ctx context.Context, now time.Time) (more bool, err error)
 		return err
 	})
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	s.detections.Add(-detections)
 	s.events.Add(-events)
-	return detections == pruneRows || frames == pruneRows || events == pruneRows, nil
+	return detections + frames + events, nil
 }
 
 // cutoff returns the time before which rows go, in Unix microseconds.

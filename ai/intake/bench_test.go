@@ -46,7 +46,7 @@ func BenchmarkKeep(b *testing.B) {
 	for b.Loop() {
 		w := &writer{desk: r.desk}
 		w.batch.Reports = batch
-		w.write(context.Background(), r.clock())
+		w.write(context.Background())
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/batchReports, "µs/report")
 }

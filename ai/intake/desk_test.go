@@ -97,6 +97,7 @@ func (r *rig) person(camera string) detection.Report {
 
 // round does what Run does at each tick.
 func (r *rig) round() {
+	(&recorder{desk: r.desk, forgot: r.clock()}).turn()
 	(&writer{desk: r.desk, pruned: r.clock()}).round(context.Background())
 }
 

@@ -41,6 +41,12 @@ func (d *Desk) apply(changes []rules.Change) {
 			if t := d.events[c.Event.ID]; t != nil {
 				d.gone = append(d.gone, t.ID)
 				delete(d.events, c.Event.ID)
+				// Who heard that it began waits for its end, and hears of no other. What
+				// it has become a part of goes on, and was told of before.
+				if !t.told {
+					t.Open = false
+					d.publish(event.KindDetectionEnded, t.Event)
+				}
 			}
 		case rules.Grew, rules.Ended:
 			t := d.events[c.Event.ID]
