@@ -66,6 +66,8 @@ func (e *Exporter) plan(ctx context.Context, stream index.Stream, r Request) (*C
 	return p.clip(&e.places), nil
 }
 
+const maxInit = 1 << 20
+
 // addFile adds the part of a file that is asked for.
 func (p *plan) addFile(ctx context.Context, places *places, f *index.File) error {
 	first, end := p.wanted(f)
@@ -79,6 +81,9 @@ func (p *plan) addFile(ctx context.Context, places *places, f *index.File) error
 		return err
 	}
 	defer file.Close()
+	if f.Init < 0 || f.Init > maxInit {
+		return fmp4.ErrDamaged
+	}
 	header := make([]byte, f.Init)
 	if _, err := file.ReadAt(header, 0); err != nil {
 		return fmt.Errorf("read the header: %w", err)

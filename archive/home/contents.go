@@ -140,8 +140,8 @@ func (e *contentsEntry) file() (index.File, error) {
 	start := time.UnixMicro(e.Start).UTC()
 	span := time.Duration(e.Span) * time.Microsecond
 	if start.Year() < 1970 || start.Year() > 9999 || e.Span < 0 || e.Span > index.MaxFileSpan.Microseconds() || e.Duration < 0 ||
-		e.Init <= 0 || e.Header < e.Init || e.Bytes <= e.Header || len(e.Codecs) > maxCodecs || e.Number < 0 || e.Frames[0] < 0 || e.Frames[1] < 0 ||
-		e.Width < 0 || e.Height < 0 || e.FPS < 0 || e.Sequence > 1<<62 || e.Discontinuity > 1<<62 {
+		e.Init <= 0 || e.Header < e.Init || e.Bytes <= e.Header || len(e.Codecs) > maxCodecs || e.Number < 0 || e.Number > layout.MaxNumber || e.Frames[0] < 0 || e.Frames[1] < 0 ||
+		e.Width < 0 || e.Height < 0 || e.FPS < 0 || e.Sequence > layout.MaxNumber || e.Discontinuity > layout.MaxNumber {
 		return index.File{}, errEntry
 	}
 	fragments, err := layout.ParseTable(nil, e.Fragments, e.Header)

@@ -2,6 +2,7 @@ package home
 
 import (
 	"encoding/binary"
+	"math"
 	"reflect"
 	"testing"
 	"time"
@@ -60,6 +61,8 @@ func TestAnObjectThatSaysWhatCannotBeIsNone(t *testing.T) {
 		"a header of less than nothing":      func(_ *index.Stream, f []index.File) { f[0].Init = -1 },
 		"sound of less than nothing":         func(_ *index.Stream, f []index.File) { f[0].Frames[1] = -1 },
 		"a time before all times":            func(_ *index.Stream, f []index.File) { f[0].Start = time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"a number that cannot go on":         func(_ *index.Stream, f []index.File) { f[1].Number = math.MaxInt64 - 1 },
+		"a picture within its mark":          func(_ *index.Stream, f []index.File) { f[0].Fragments[0].Head = 10 },
 		"a sequence that cannot go on":       func(_ *index.Stream, f []index.File) { f[0].Sequence = 1<<64 - 1 },
 	} {
 		t.Run(name, func(t *testing.T) {

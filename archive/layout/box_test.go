@@ -58,6 +58,8 @@ func TestDamagedBoxesAreErrors(t *testing.T) {
 		"an identity":                 whole,
 		"no room for a moof":          change(func(m *layout.Mark) { m.Bytes = 15 }),
 		"a keyframe without a head":   change(func(m *layout.Mark) { m.Head = 0 }),
+		"a head within its mark":      change(func(m *layout.Mark) { m.Head = layout.MarkBytes - 1 }),
+		"a head without a picture":    change(func(m *layout.Mark) { m.Head = layout.MarkBytes + 15 }),
 		"a head beyond the fragment":  change(func(m *layout.Mark) { m.Head = m.Bytes + 65 }),
 		"a negative duration":         change(func(m *layout.Mark) { m.Duration = -1 }),
 		"a duration of many lives":    change(func(m *layout.Mark) { m.Duration = 1 << 60 }),

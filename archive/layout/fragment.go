@@ -26,6 +26,9 @@ const (
 	maxFragmentBytes = 1 << 32
 	maxDuration      = 1 << 40
 	maxShift         = int64(100 * 365 * 24 * time.Hour / time.Microsecond)
+
+	// minHead is the least Head of a keyframe: a mark and the headers of moof and mdat.
+	minHead = MarkBytes + 2*boxHeader
 )
 
 const (
@@ -96,7 +99,7 @@ func ParseTable(dst []Fragment, table []byte, header int64) ([]Fragment, error) 
 		if flags&flagShift != 0 {
 			f.Shift = r.signed(maxShift)
 		}
-		if r.bad || flags&^byte(flagsAll) != 0 || f.Duration < 0 || f.Bytes == 0 {
+		if r.bad || flags&^byte(flagsAll) != 0 || f.Duration < 0 || f.Bytes == 0 || f.Keyframe && f.Head < minHead {
 			return dst, ErrTable
 		}
 		offset += f.Bytes

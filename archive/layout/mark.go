@@ -71,7 +71,7 @@ func ParseMark(box []byte) (Mark, error) {
 	switch {
 	case m.Duration < 0, m.Duration > maxDuration, !plausible(m.Start), m.Bytes < 2*boxHeader:
 		return Mark{}, ErrBox
-	case m.Keyframe != (m.Head != 0), int64(m.Head) > int64(m.Bytes)+MarkBytes:
+	case m.Keyframe && m.Head < minHead, !m.Keyframe && m.Head != 0, int64(m.Head) > int64(m.Bytes)+MarkBytes:
 		return Mark{}, ErrBox
 	}
 	return m, nil

@@ -15,6 +15,10 @@ type Name struct {
 	Thinned        bool      // only keyframes are left: another file than the one of the same number before
 }
 
+// MaxNumber bounds the numbers of files and of their segments that an index takes from
+// elsewhere: from a larger one, those that follow could not be counted on.
+const MaxNumber = 1 << 62
+
 // ErrName is returned for paths that are not those of a file of Drover's.
 var ErrName = errors.New("no file of the archive is named so")
 

@@ -104,6 +104,26 @@ func fill(t testing.TB, r *rig, minutes int) {
 	}
 }
 
+func TestOfAnIndexThatSaysWhatCannotBeThereIsNoPicture(t *testing.T) {
+	for title, change := range map[string]func(*index.File){
+		"a picture within its mark":     func(f *index.File) { f.Fragments[0].Head = 10 },
+		"a header of less than nothing": func(f *index.File) { f.Init = -1 },
+	} {
+		t.Run(title, func(t *testing.T) {
+			r := newRig(t)
+			f := *r.Take(archivetest.LoadClip(t, "h264"), 1, 0).Record(1)
+			f.Fragments = []layout.Fragment{{Bytes: 1100, Head: 100, Duration: 180_000, Keyframe: true}}
+			change(&f)
+			if err := r.Index.Restore(t.Context(), f); err != nil {
+				t.Fatal(err)
+			}
+			if w := r.get("frame?at=" + at(time.Second)); w.Code != http.StatusServiceUnavailable && w.Code != http.StatusNotFound {
+				t.Errorf("%d %.100s", w.Code, w.Body)
+			}
+		})
+	}
+}
+
 func TestALongRangeHasLongerSegmentsAndATooLongOneIsRefused(t *testing.T) {
 	r := newRig(t)
 	const day = 24 * 60

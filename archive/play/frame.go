@@ -43,7 +43,7 @@ func (p *reply) frame(stream index.Stream, q *query) *problem {
 		return noRecording("There is no picture of that time.")
 	}
 	key, at := keyframeAt(&f, q.at)
-	if key == nil || key.Head > maxPicture || f.Init > maxInit {
+	if key == nil || key.Head > maxPicture || f.Init < 0 || f.Init > maxInit {
 		return noRecording("There is no picture of that time.")
 	}
 	picture, err := p.picture(stream, &f, key)

@@ -158,7 +158,7 @@ func (p *reply) mediaTime(stream index.Stream, f *index.File, fragment *layout.F
 		return 0, err
 	}
 	defer file.Close()
-	if f.Init > maxInit {
+	if f.Init < 0 || f.Init > maxInit {
 		return 0, fmt.Errorf("read %s: %w", path, fmp4.ErrDamaged)
 	}
 	init, head := make([]byte, f.Init), make([]byte, min(fragment.Bytes, maxHead))
