@@ -22,7 +22,7 @@ type Repaired struct {
 	Files, Fragments int
 	Bytes            int64
 	Torn             int      // files whose torn end was cut off
-	Left             []string // files that are named as the archive's and are none
+	Left             []string // files that are named as the archive's and are none, or not that of their number
 	Old              string   // where the index is that was there before; "" if there was none
 }
 
@@ -102,20 +102,26 @@ func (r *repairer) find(path string, name layout.Name) error {
 // stream puts the files of a stream into the index, in the order of their numbers.
 // What lies between them is a gap whose cause nobody knows any more.
 func (r *repairer) stream(ctx context.Context, key sourceKey, files []found) error {
-	slices.SortFunc(files, func(a, b found) int { return cmp.Compare(a.name.Number, b.name.Number) })
+	slices.SortFunc(files, func(a, b found) int {
+		return cmp.Or(cmp.Compare(a.name.Number, b.name.Number), cmp.Compare(a.path, b.path)) // "1.mp4" is before "1k.mp4"
+	})
 	s, err := r.index.Stream(ctx, key.camera, key.source)
 	if err != nil {
 		return err
 	}
 	told := coverage{}
-	for _, each := range files {
-		f, err := r.file(each, s)
-		if errors.Is(err, layout.ErrFile) {
-			r.done.Left = append(r.done.Left, each.path)
-			continue
+	for len(files) > 0 {
+		n := slices.IndexFunc(files, func(f found) bool { return f.name.Number != files[0].name.Number })
+		if n < 0 {
+			n = len(files)
 		}
+		f, err := r.number(ctx, s, files[:n])
 		if err != nil {
-			return fmt.Errorf("%s: %w", each.path, err)
+			return err
+		}
+		files = files[n:]
+		if f == nil {
+			continue
 		}
 		if err := r.index.Restore(ctx, *f); err != nil {
 			return err
@@ -131,6 +137,48 @@ func (r *repairer) stream(ctx context.Context, key sourceKey, files []found) err
 		gaps = append(gaps, index.Gap{Stream: s.ID, From: hole.from, To: hole.to, Cause: index.CauseUnknown, Detail: "the index was made anew"})
 	}
 	return r.index.AddGaps(ctx, gaps...)
+}
+
+// number returns the file of the index among those of one number: the longest. nil: none
+// is one. There are two where Drover ended while one was thinned: of those that last as
+// long it is the whole one, and what was to take its place is doomed, as it was in the
+// index that is lost.
+func (r *repairer) number(ctx context.Context, s index.Stream, files []found) (*index.File, error) {
+	var longest *index.File
+	var taken found
+	var others []found
+	for _, each := range files {
+		f, err := r.file(each, s)
+		switch {
+		case errors.Is(err, layout.ErrFile):
+			others = append(others, each)
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", each.path, err)
+		case longest == nil:
+			longest, taken = f, each
+		case f.Duration > longest.Duration:
+			others = append(others, taken)
+			longest, taken = f, each
+		default:
+			others = append(others, each)
+		}
+	}
+	for _, each := range others {
+		if longest == nil || !thinnedOf(each.name, taken.name) {
+			r.done.Left = append(r.done.Left, each.path)
+			continue
+		}
+		if err := r.index.Promise(ctx, each.path); err != nil {
+			return nil, err
+		}
+	}
+	return longest, nil
+}
+
+// thinnedOf reports whether a file is named as the keyframes of another.
+func thinnedOf(name, whole layout.Name) bool {
+	whole.Thinned = !whole.Thinned
+	return name.Thinned && name == whole
 }
 
 // file reads what a file says of itself. layout.ErrFile: it is none.
@@ -150,7 +198,7 @@ func (r *repairer) file(each found, s index.Stream) (*index.File, error) {
 	}
 	id := scanned.Identity
 	if id.Camera != s.Camera || id.Source != s.Source || id.Number != each.name.Number || len(scanned.Fragments) == 0 ||
-		!id.Start.Truncate(time.Millisecond).Equal(each.name.Start) {
+		max(uint64(id.Number), id.Sequence, id.Discontinuity) > layout.MaxNumber || !id.Start.Truncate(time.Millisecond).Equal(each.name.Start) {
 		return nil, layout.ErrFile
 	}
 	if scanned.End < size {

@@ -1,13 +1,17 @@
 package archive
 
 import (
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/drover-video/drover/archive/index"
+	"github.com/drover-video/drover/archive/layout"
+	"github.com/drover-video/drover/core/camera"
 )
 
 func TestAnIndexThatIsLostIsMadeAnewOfTheFiles(t *testing.T) {
@@ -52,6 +56,82 @@ func TestAnIndexThatIsLostIsMadeAnewOfTheFiles(t *testing.T) {
 	gaps, err := x.Gaps(t.Context(), 1, time.Time{}, time.Time{}, 0, 10)
 	if err != nil || len(gaps) != 1 || gaps[0].Cause != index.CauseUnknown || gaps[0].To.Sub(gaps[0].From) != 5*time.Second {
 		t.Errorf("got %+v, %v", gaps, err)
+	}
+}
+
+func TestWhereDroverEndedWhileItThinnedRepairTakesTheWholeFile(t *testing.T) {
+	for name, size := range map[string]func(whole int64) int64{
+		"in the middle of a fragment": func(whole int64) int64 { return whole / 3 },
+		"in its header":               func(int64) int64 { return 100 },
+		"when it was done":            func(whole int64) int64 { return whole },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			r := newRig(t, dir, thinKeyframes, nil)
+			r.minutes(3)
+			whole := r.files()[0]
+			s, _ := r.recorder.Index().Find("door", "main")
+			path := filepath.Join(dir, pathOf(s, &whole))
+			data, err := os.ReadFile(path)
+			must(t, err)
+			r.setClock(whole.End().Add(time.Hour + time.Second))
+			thin := thinner{k: r.recorder.keeper, from: map[int64]int64{}}
+			_, err = thin.pass(t.Context())
+			must(t, err)
+			r.stop()
+			must(t, os.WriteFile(path, data, 0o600))
+			keyframes := strings.TrimSuffix(path, ".mp4") + "k.mp4"
+			info, err := os.Stat(keyframes)
+			must(t, err)
+			must(t, os.Truncate(keyframes, size(info.Size())))
+			done, err := Repair(t.Context(), dir, zero)
+			if err != nil || len(done.Left) > 0 {
+				t.Fatalf("got %+v, %v", done, err)
+			}
+			report, err := Verify(t.Context(), dir, true)
+			if err != nil || len(report.Problems) > 0 || report.Doomed != 1 || report.Bytes != done.Bytes {
+				t.Errorf("got %+v, %v, of %d bytes that were repaired", report, err, done.Bytes)
+			}
+			x, err := index.Open(t.Context(), dir)
+			must(t, err)
+			defer x.Close()
+			f, _, err := x.FileByNumber(t.Context(), whole.Key())
+			if err != nil || f.Thinned || f.Span != whole.Span || f.Bytes != whole.Bytes {
+				t.Errorf("got %+v, %v, want %+v", f, err, whole)
+			}
+			if usage, err := x.UsageOf(t.Context(), whole.Stream); err != nil || usage.Bytes != report.Bytes {
+				t.Errorf("%d bytes are counted, %v, there are %d", usage.Bytes, err, report.Bytes)
+			}
+		})
+	}
+}
+
+func TestRepairLeavesAFileOfANumberThatNoneCouldFollow(t *testing.T) {
+	dir := t.TempDir()
+	r := newRig(t, dir, continuous, nil)
+	r.minutes(2)
+	s, _ := r.recorder.Index().Find("door", "main")
+	whole := r.files()[0]
+	r.stop()
+	data, err := os.ReadFile(filepath.Join(dir, pathOf(s, &whole)))
+	must(t, err)
+	for number, sequence := range map[int64]uint64{math.MaxInt64 - 1: 1, 7: math.MaxUint64} {
+		identity := layout.Identity{Camera: "door", Source: "main", Number: number, Run: 1, Start: whole.Start, Sequence: sequence}
+		forged := append(layout.AppendIdentity(slices.Clone(data[:whole.Init]), identity), data[whole.Header:]...)
+		f := whole
+		f.Number = number
+		must(t, os.WriteFile(filepath.Join(dir, pathOf(s, &f)), forged, 0o600))
+	}
+	done, err := Repair(t.Context(), dir, zero)
+	if err != nil || len(done.Left) != 2 {
+		t.Fatalf("got %+v, %v", done, err)
+	}
+	r.open(continuous, nil)
+	r.reconnect(time.Minute)
+	before := len(r.files())
+	r.minutes(2)
+	if after := r.files(); len(after) <= before || after[len(after)-1].Number > 100 {
+		t.Errorf("%d files before and %d after: it is not recorded any more", before, len(after))
 	}
 }
 
@@ -113,6 +193,9 @@ func TestVerifyFindsWhatIsWrong(t *testing.T) {
 		})
 	}
 }
+
+// thinKeyframes keeps the keyframes of what is older than an hour.
+var thinKeyframes = camera.RecordSpec{Mode: camera.RecordContinuous, Thin: camera.ThinSpec{After: time.Hour, Keep: camera.ThinKeyframes}}
 
 func must(t *testing.T, err error) {
 	t.Helper()
