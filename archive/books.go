@@ -32,6 +32,7 @@ func (r *Recorder) keepBooks(ctx context.Context) error {
 		r.decideAll()
 		r.writeDown(ctx)
 		r.keepHappenings(ctx)
+		r.keepRolling(ctx)
 		if now := r.now(); now.Sub(alive) >= aliveInterval || now.Before(alive) {
 			if err := r.index.Alive(ctx, now); err == nil {
 				alive = now

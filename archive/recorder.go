@@ -34,6 +34,7 @@ type Recorder struct {
 	// By camera, in the order in which they were told.
 	happenings map[string][]*happening
 	awake      map[string]time.Time // until when events that others keep are recorded
+	rolling    rollings
 	closed     bool
 	hangs      bool           // the disk hung when Run ended
 	running    sync.WaitGroup // of sources
@@ -100,6 +101,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	}
 	r.writeDown(context.WithoutCancel(ctx))
 	r.keepHappenings(context.WithoutCancel(ctx))
+	r.keepRolling(context.WithoutCancel(ctx))
 	return err
 }
 
@@ -143,6 +145,7 @@ func (r *Recorder) SetSpec(spec camera.Spec) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.policies[spec.ID] = p
+	r.rolling.set(spec.ID, p, r.options.Now())
 	for key, s := range r.sources {
 		if key.camera == spec.ID {
 			s.decide(p, r.options.Now(), r.until(spec.ID))
@@ -178,6 +181,7 @@ func (r *Recorder) Removed(id string) {
 	delete(r.policies, id)
 	delete(r.happenings, id)
 	delete(r.awake, id)
+	r.rolling.set(id, nil, r.options.Now())
 	for key, l := range r.ledgers {
 		if key.camera == id {
 			l.absent(index.CauseRequest, "the camera was removed", r.options.Now())

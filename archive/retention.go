@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -141,6 +142,7 @@ func (k *keeper) limits(ctx context.Context, now time.Time, doubts bool) error {
 	for id, p := range k.r.policies {
 		policies[id] = p
 	}
+	rolling := maps.Clone(k.r.rolling.since)
 	k.r.mu.Unlock()
 	byCamera := map[string][]index.Stream{}
 	for _, s := range k.r.index.Streams() {
@@ -152,7 +154,7 @@ func (k *keeper) limits(ctx context.Context, now time.Time, doubts bool) error {
 			continue // a camera that was removed: the disk's room decides
 		}
 		if !doubts {
-			if err := k.byAge(ctx, p, streams, now); err != nil {
+			if err := k.byAge(ctx, p, streams, now, rolling[id]); err != nil {
 				return err
 			}
 		}
@@ -165,23 +167,25 @@ func (k *keeper) limits(ctx context.Context, now time.Time, doubts bool) error {
 	return nil
 }
 
-// byAge deletes what of a camera is too old. It ends at the first file that is not.
-func (k *keeper) byAge(ctx context.Context, p *policy, streams []index.Stream, now time.Time) error {
+// byAge deletes what of a camera is too old. rolling is since when it is recorded for
+// its events' sake.
+func (k *keeper) byAge(ctx context.Context, p *policy, streams []index.Stream, now, rolling time.Time) error {
 	for i, s := range streams {
 		for _, rule := range [...]struct {
 			age   time.Duration
 			cause index.Cause
+			from  time.Time // what was recorded before stays
 			// a source that goes before the others does so where they have footage
 			beside []index.Stream
 		}{
-			{p.record.MaxAge, index.CauseDeleted, nil},
-			{p.rollingAge(), index.CauseRequest, nil},
-			{p.firstGoesAfter(s.Source), index.CauseDeleted, others(streams, i)},
+			{p.record.MaxAge, index.CauseDeleted, time.Time{}, nil},
+			{p.rollingAge(), index.CauseRequest, rolling, nil},
+			{p.firstGoesAfter(s.Source), index.CauseDeleted, time.Time{}, others(streams, i)},
 		} {
 			if rule.age == 0 {
 				continue
 			}
-			if err := k.olderThan(ctx, s, now.Add(-rule.age), rule.cause, rule.beside); err != nil {
+			if err := k.olderThan(ctx, s, rule.from, now.Add(-rule.age), rule.cause, rule.beside); err != nil {
 				return err
 			}
 		}
@@ -193,9 +197,10 @@ func others(streams []index.Stream, i int) []index.Stream {
 	return append(slices.Clone(streams[:i]), streams[i+1:]...)
 }
 
-// olderThan deletes files of a stream that ended before a time, but for what is kept;
-// with beside, only where one of those streams has footage.
-func (k *keeper) olderThan(ctx context.Context, s index.Stream, before time.Time, cause index.Cause, beside []index.Stream) error {
+// olderThan deletes files of a stream that began from a time on and ended before
+// another, but for what is kept; with beside, only where one of those streams has
+// footage. It ends at the first file that is not so old.
+func (k *keeper) olderThan(ctx context.Context, s index.Stream, from, before time.Time, cause index.Cause, beside []index.Stream) error {
 	for number := int64(0); ; {
 		page, err := k.r.index.Oldest(ctx, s.ID, number, index.Here, doomAtOnce)
 		if err != nil {
@@ -207,7 +212,7 @@ func (k *keeper) olderThan(ctx context.Context, s index.Stream, before time.Time
 			if !f.End().Before(before) {
 				return k.doom(ctx, cause, victims)
 			}
-			if cause == index.CauseDeleted && k.waits(f) {
+			if f.Start.Before(from) || cause == index.CauseDeleted && k.waits(f) {
 				continue
 			}
 			if goes, err := k.goes(ctx, s, f, beside); err != nil {

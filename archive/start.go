@@ -45,6 +45,9 @@ func (r *Recorder) putInOrder(ctx context.Context) error {
 	if err := r.tellHoles(ctx, names, alive); err != nil {
 		return err
 	}
+	if r.rolling.since, err = r.index.Rolling(ctx); err != nil {
+		return err
+	}
 	return r.openLedgers(ctx, names, alive)
 }
 
