@@ -2,7 +2,9 @@ package archive
 
 import (
 	"cmp"
+	"slices"
 
+	"github.com/drover-video/drover/archive/disk"
 	"github.com/drover-video/drover/archive/index"
 	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/footage"
@@ -10,32 +12,44 @@ import (
 
 // Recording tells how the recording of a camera is doing.
 func (r *Recorder) Recording(id string) footage.Recording {
-	disk := r.writer.Health()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.policies[id]
 	if p == nil || p.record.Mode == camera.RecordOff || p.record.Mode == "" {
 		return footage.Recording{State: footage.RecordingOff}
 	}
-	come, why := false, ""
+	on := footage.Recording{State: footage.RecordingWaiting}
 	for _, name := range p.sources {
-		reason := r.absence(p, sourceKey{id, name})
-		come = come || reason == ""
-		if reason != "" && why == "" {
-			why = reason
-			if len(p.sources) > 1 {
-				why = "source " + name + ": " + reason
-			}
+		key := sourceKey{id, name}
+		one := footage.Recording{State: footage.RecordingWaiting, Reason: r.absence(p, key)}
+		if one.Reason == "" {
+			one = takenBy(r.sources[key].lane.Health())
 		}
+		if one.Reason != "" && len(p.sources) > 1 {
+			one.Reason = "source " + name + ": " + one.Reason
+		}
+		on = better(on, one)
 	}
-	switch {
-	case !come:
-		return footage.Recording{State: footage.RecordingWaiting, Reason: why}
-	case disk.Cause != "" && disk.Cause != index.CauseDiskSlow:
-		return footage.Recording{State: footage.RecordingFailed, Reason: disk.Detail}
-	default:
-		return footage.Recording{State: footage.RecordingOn, Reason: cmp.Or(disk.Detail, why)}
+	return on
+}
+
+// takenBy is how a source does of which something comes, by its way to the disk.
+func takenBy(h disk.Health) footage.Recording {
+	if h.Cause != "" && h.Cause != index.CauseDiskSlow {
+		return footage.Recording{State: footage.RecordingFailed, Reason: h.Detail}
 	}
+	return footage.Recording{State: footage.RecordingOn, Reason: h.Detail}
+}
+
+// better is how both of two sources do: one that is recorded counts more than one that
+// cannot be, and that more than one that waits. What is wrong is told in any case.
+func better(a, b footage.Recording) footage.Recording {
+	rank := []footage.RecordingState{footage.RecordingWaiting, footage.RecordingFailed, footage.RecordingOn}
+	if slices.Index(rank, b.State) > slices.Index(rank, a.State) {
+		a, b = b, a
+	}
+	a.Reason = cmp.Or(a.Reason, b.Reason)
+	return a
 }
 
 // absence returns why nothing comes of a source that is recorded, "" where something

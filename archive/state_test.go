@@ -1,8 +1,10 @@
 package archive
 
 import (
+	"syscall"
 	"testing"
 
+	"github.com/drover-video/drover/archive/disk"
 	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/footage"
 )
@@ -37,5 +39,36 @@ func TestRecordingTellsWhetherItRecordsAndWhyNot(t *testing.T) {
 	check("disabled", footage.Recording{State: footage.RecordingWaiting, Reason: "the camera is switched off"})
 	if got := r.recorder.Recording("yard"); got.State != footage.RecordingOff {
 		t.Errorf("another camera: %+v", got)
+	}
+}
+
+// deniedFS makes no files.
+type deniedFS struct{ disk.FS }
+
+func (deniedFS) Create(string) (disk.File, error) { return nil, syscall.EACCES }
+
+func TestACameraWhoseFolderRefusesItIsSaidToBeNotRecorded(t *testing.T) {
+	dir := t.TempDir()
+	r := newRig(t, dir, continuous, func(o *Options) { o.FS = deniedFS{disk.NewDir(dir)} })
+	want := footage.Recording{State: footage.RecordingFailed, Reason: "permission denied"}
+	await(t, "it is told", func() bool { r.gops(1); return r.recorder.Recording("door") == want })
+	if s := r.recorder.Stats().Sources; len(s) != 1 || s[0].Recording {
+		t.Errorf("got %+v", s)
+	}
+}
+
+func TestASourceThatIsRecordedCountsMoreThanWhatIsWrongWithAnother(t *testing.T) {
+	on := footage.Recording{State: footage.RecordingOn}
+	failed := footage.Recording{State: footage.RecordingFailed, Reason: "no"}
+	waiting := footage.Recording{State: footage.RecordingWaiting, Reason: "later"}
+	for _, c := range []struct{ a, b, want footage.Recording }{
+		{on, failed, footage.Recording{State: footage.RecordingOn, Reason: "no"}},
+		{waiting, on, footage.Recording{State: footage.RecordingOn, Reason: "later"}},
+		{waiting, failed, failed},
+		{failed, waiting, failed},
+	} {
+		if got := better(c.a, c.b); got != c.want {
+			t.Errorf("%+v and %+v: got %+v, want %+v", c.a, c.b, got, c.want)
+		}
 	}
 }

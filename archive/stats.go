@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/drover-video/drover/archive/disk"
-	"github.com/drover-video/drover/archive/index"
 	"github.com/drover-video/drover/core/footage"
 )
 
@@ -39,8 +38,8 @@ func (r *Recorder) Stats() Stats {
 	slices.SortFunc(sources, func(a, b *source) int {
 		return cmp.Or(cmp.Compare(a.key.camera, b.key.camera), cmp.Compare(a.key.source, b.key.source))
 	})
-	taken := stats.Disk.Health.Cause == "" || stats.Disk.Health.Cause == index.CauseDiskSlow
 	for _, s := range sources {
+		taken := takenBy(s.lane.Health()).State == footage.RecordingOn
 		one := SourceStats{Camera: s.key.camera, Source: s.key.source, Recording: taken && s.comes(), Frames: s.frames.Load(), Dropped: make(map[string]uint64, int(dropReasons))}
 		for reason := range dropReasons {
 			one.Dropped[reason.String()] = s.drops[reason].Load()

@@ -117,7 +117,7 @@ func TestADiskThatFailsLosesWholeGOPsAndIsTriedAgain(t *testing.T) {
 func TestADirectoryThatBecomesReadOnlyCostsWhatComesMeanwhile(t *testing.T) {
 	clock := &clock{now: noon}
 	r := newRig(t, func(o *disk.Options) { o.Now = clock.get })
-	r.fs.set(func() { r.fs.create = func() error { return syscall.EROFS } })
+	r.fs.set(func() { r.fs.create = func(string) error { return syscall.EROFS } })
 	r.lane.Write(fragment(0, 1, 100))
 	r.await("it is told", func() bool { _, no := r.written(); return len(no) == 1 })
 	r.healthy()

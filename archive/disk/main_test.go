@@ -180,7 +180,7 @@ func (r *rig) verify() int {
 type faultyFS struct {
 	disk.FS
 	mu     sync.Mutex
-	create func() error
+	create func(path string) error
 	write  func(offset int64, buffers [][]byte) (int64, error, bool) // true: instead of writing
 	sync   func() error
 }
@@ -196,7 +196,7 @@ func (f *faultyFS) Create(path string) (disk.File, error) {
 	create := f.create
 	f.mu.Unlock()
 	if create != nil {
-		if err := create(); err != nil {
+		if err := create(path); err != nil {
 			return nil, err
 		}
 	}

@@ -91,8 +91,11 @@ func (w *Writer) begin(ctx context.Context, jobs []job) map[int]*index.File {
 			continue
 		}
 		ahead[l] = true
+		if _, resting := w.health.laneRests(l); resting {
+			continue
+		}
 		if err := w.resolve(ctx, l); err != nil {
-			w.fail(err)
+			w.fail(l, err)
 			return map[int]*index.File{}
 		}
 		row := newRow(l, jobs[i].fragment)
@@ -103,7 +106,7 @@ func (w *Writer) begin(ctx context.Context, jobs []job) map[int]*index.File {
 		return rows
 	}
 	if err := w.options.Index.Begin(ctx, all...); err != nil {
-		w.fail(fmt.Errorf("begin files in the index: %w", err))
+		w.fail(nil, &indexError{"begin files in the index", err})
 		return map[int]*index.File{}
 	}
 	return rows
@@ -126,7 +129,7 @@ func (w *Writer) resolve(ctx context.Context, l *Lane) error {
 	}
 	stream, err := w.options.Index.Stream(ctx, l.camera, l.source)
 	if err != nil {
-		return fmt.Errorf("find the stream in the index: %w", err)
+		return &indexError{"find the stream in the index", err}
 	}
 	l.stream = stream.ID
 	return nil
@@ -146,15 +149,20 @@ func (w *Writer) beginsFile(l *Lane, f *Fragment) bool {
 	if f.Fresh || l.file == nil {
 		return true
 	}
-	end, _ := l.file.state.written()
+	end := l.file.state.written()
 	return f.Entry.Keyframe && w.options.LargestFile > 0 && end > w.options.LargestFile
 }
 
 // one writes one fragment, into the row's new file if there is one.
 func (w *Writer) one(ctx context.Context, l *Lane, f *Fragment, row *index.File) {
-	if state, resting := w.health.resting(); resting && row == nil {
+	if state, resting := w.health.laneRests(l); resting && row == nil {
 		w.lose(l, f, state.Cause, state.Detail)
 		return
+	}
+	if l.file != nil && l.file.state.isBroken() {
+		// What was lost of it is found out at the next start; what comes goes on.
+		w.endFile(l)
+		l.awaiting = l.awaiting || !f.Entry.Keyframe
 	}
 	if l.awaiting && !f.Entry.Keyframe {
 		w.lose(l, f, index.CauseDiskError, "the picture before it could not be written")
@@ -162,16 +170,16 @@ func (w *Writer) one(ctx context.Context, l *Lane, f *Fragment, row *index.File)
 	}
 	if w.beginsFile(l, f) || row != nil {
 		if err := w.newFile(ctx, l, f, row); err != nil {
-			w.lose(l, f, w.fail(err), err.Error())
+			w.lose(l, f, w.fail(l, err), err.Error())
 			return
 		}
 	}
 	if err := w.append(l.file, f); err != nil {
-		w.lose(l, f, w.fail(err), err.Error())
+		w.lose(l, f, w.fail(l, err), err.Error())
 		return
 	}
 	l.awaiting = false
-	w.health.worked()
+	w.health.worked(l)
 	w.counts.fragments.Add(1)
 	w.counts.bytes.Add(uint64(f.Bytes))
 	outcome := f.outcome()
@@ -188,10 +196,10 @@ func (w *Writer) lose(l *Lane, f *Fragment, cause index.Cause, detail string) {
 	w.drop(l, f, cause, detail)
 }
 
-// fail notes what the disk did.
-func (w *Writer) fail(err error) index.Cause {
+// fail notes what the disk did to a lane, or, with an error that concerns all, to any.
+func (w *Writer) fail(l *Lane, err error) index.Cause {
 	cause := CauseOf(err)
-	w.health.failed(cause, err.Error())
+	w.health.failed(l, err)
 	if cause == index.CauseDiskFull {
 		w.options.Full()
 	}
@@ -208,13 +216,13 @@ func (w *Writer) newFile(ctx context.Context, l *Lane, f *Fragment, row *index.F
 		}
 		row = newRow(l, f)
 		if err := w.options.Index.Begin(ctx, row); err != nil {
-			return fmt.Errorf("begin a file in the index: %w", err)
+			return &indexError{"begin a file in the index", err}
 		}
 	}
 	o := &openFile{row: *row, clock: layout.NewClock(f.Start)}
 	o.path = string(layout.AppendPath(nil, layout.Name{Camera: l.camera, Source: l.source, Start: f.Start, Number: row.Number}))
 	// A row whose file cannot be made is forgotten as one that came to nothing.
-	o.state.row, o.state.path, o.state.end = row.Key(), o.path, row.Header
+	o.state.lane, o.state.row, o.state.path, o.state.end = l, row.Key(), o.path, row.Header
 	file, err := w.options.FS.Create(o.path)
 	if err != nil {
 		w.syncs.complete(&o.state)
@@ -239,10 +247,7 @@ func (w *Writer) newFile(ctx context.Context, l *Lane, f *Fragment, row *index.F
 // append writes a fragment at a file's end. What was written of one that failed is
 // cut off.
 func (w *Writer) append(o *openFile, f *Fragment) error {
-	end, broken := o.state.written()
-	if broken != nil {
-		return broken
-	}
+	end := o.state.written()
 	if f.Entry.Hole {
 		f.Head[markFlagsAt] |= flagHole
 	}
@@ -267,7 +272,7 @@ func (w *Writer) append(o *openFile, f *Fragment) error {
 	}
 	o.clock.Next(&entry)
 	if err := w.options.Index.Append(o.row.Key(), entry, f.Counts); err != nil {
-		return fmt.Errorf("tell the index: %w", err)
+		return &indexError{"tell the index", err}
 	}
 	w.syncs.grown(&o.state, end+f.Bytes, w.options.Now())
 	return nil

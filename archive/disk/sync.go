@@ -2,7 +2,6 @@ package disk
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,19 +14,20 @@ const forgetBytes = 1 << 20
 
 // A syncState is what the goroutine that syncs knows of a file.
 type syncState struct {
+	lane *Lane
 	row  index.Key
 	path string
 	file File // nil: there is none, only a row
 
 	mu       sync.Mutex
-	listed   bool  // among those that are synced next
-	complete bool  // nothing more is written
-	broken   error // it could not be synced: what was written may be lost, whatever the next sync says
+	listed   bool // among those that are synced next
+	complete bool // nothing more is written
+	broken   bool // it could not be synced: what was written may be lost, whatever the next sync says
 	end      int64
 	grew     []growth // of the last while, oldest first
 
 	// Owned by the goroutine that syncs.
-	over      bool // finished: nothing more is done for it but to let go of it
+	over      bool // finished or given up: nothing more is done for it but to let go of it
 	named     bool // its name is on disk
 	forgotten int64
 }
@@ -38,10 +38,16 @@ type growth struct {
 	end int64
 }
 
-func (s *syncState) written() (end int64, broken error) {
+func (s *syncState) written() (end int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.end, s.broken
+	return s.end
+}
+
+func (s *syncState) isBroken() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broken
 }
 
 // A syncer syncs what was written, all files that have grown in one go: the file
@@ -117,9 +123,15 @@ func (y *syncer) pass(ctx context.Context) {
 	for _, s := range list {
 		s.mu.Lock()
 		s.listed = false
-		complete := s.complete
+		complete, broken := s.complete, s.broken
 		s.mu.Unlock()
 		if s.over {
+			continue
+		}
+		if broken {
+			if complete {
+				y.abandon(s)
+			}
 			continue
 		}
 		if err := y.sync(s); err != nil {
@@ -144,14 +156,22 @@ func (y *syncer) pass(ctx context.Context) {
 // it could not write, and would not say so again: the row stays one of a file that is
 // being written, and the next start looks at what the disk really has.
 func (y *syncer) breaks(s *syncState, err error) {
-	y.writer.fail(err)
-	y.writer.options.Log.Error("a recorded file could not be synced and is looked at when Drover starts next", "path", s.path, "err", err)
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.broken == nil {
-		s.broken = err
-		y.close(s)
+	s.broken = true
+	complete := s.complete
+	s.mu.Unlock()
+	y.writer.fail(s.lane, err)
+	y.writer.options.Log.Error("a recorded file could not be synced and is looked at when Drover starts next", "path", s.path, "err", err)
+	if complete {
+		y.abandon(s)
 	}
+}
+
+// abandon closes a file that could not be synced. It is complete, so that nobody is
+// about to write to a descriptor that may be another file's by then.
+func (y *syncer) abandon(s *syncState) {
+	s.over = true
+	y.close(s)
 }
 
 // again keeps a file that could not be finished for the next pass.
@@ -165,9 +185,6 @@ func (y *syncer) again(s *syncState) {
 func (y *syncer) sync(s *syncState) error {
 	if s.file == nil {
 		return nil
-	}
-	if _, broken := s.written(); broken != nil {
-		return broken
 	}
 	began := time.Now()
 	if err := s.file.Sync(); err != nil {
@@ -186,7 +203,7 @@ func (y *syncer) sync(s *syncState) error {
 // finish makes finished rows of files that are complete and on disk.
 func (y *syncer) finish(ctx context.Context, keys []index.Key, done []*syncState, now time.Time) {
 	if err := y.writer.options.Index.Finish(ctx, keys...); err != nil {
-		y.writer.fail(fmt.Errorf("finish files in the index: %w", err))
+		y.writer.fail(nil, &indexError{"finish files in the index", err})
 		for _, s := range done {
 			y.again(s)
 		}

@@ -104,7 +104,7 @@ func New(o Options) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{options: o, work: make(chan struct{}, 1), hurry: make(chan struct{}, 1), lanes: map[*Lane]struct{}{}}
-	w.health.writer = w
+	w.health.writer, w.health.lanes = w, map[laneKey]*trouble{}
 	w.syncs.writer = w
 	return w, nil
 }
@@ -239,7 +239,7 @@ type Latency struct {
 	Most  time.Duration // of the last minute or so
 }
 
-// Health returns whether the disk takes what it is given.
+// Health returns whether the disk takes what it is given, of all lanes.
 func (w *Writer) Health() Health { return w.health.get() }
 
 // Stats returns how the writer is doing.
