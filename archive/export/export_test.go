@@ -132,6 +132,20 @@ func TestGapsAreClosedOrKept(t *testing.T) {
 	}
 }
 
+func TestAGapOfHalfADayIsKeptByPicturesAndSound(t *testing.T) {
+	const gap = 12 * time.Hour
+	r := newRig(t)
+	clip := loadClip(t, "h264")
+	r.record(r.take(clip, 1, 0), 1)
+	r.record(r.take(clip, 2, gap), 1)
+	_, _, p := fetch(t, r, export.Request{From: noon, To: noon.Add(gap + time.Minute), Gaps: export.KeepGaps})
+	for _, s := range p.Streams {
+		if want := gap.Seconds() + 8; !near(seconds(t, s.Duration), want) || !near(seconds(t, s.StartTime), 0) {
+			t.Errorf("%s begins at %s and lasts %s s, want 0 and %v", s.CodecType, s.StartTime, s.Duration, want)
+		}
+	}
+}
+
 func TestAChangeOfParametersInMidClipIsDecoded(t *testing.T) {
 	r := newRig(t)
 	r.record(r.take(loadClip(t, "h264"), 1, 0), 1)

@@ -19,7 +19,8 @@ type plan struct {
 	movie   fmp4.Movie
 	tracks  map[bool]*track // by whether it is video
 	pieces  []piece
-	media   int64 // bytes so far
+	media   int64         // bytes so far
+	span    time.Duration // from the first file's beginning to the last one's end
 	files   []recorded
 
 	begun      bool
@@ -52,6 +53,9 @@ func (e *Exporter) plan(ctx context.Context, stream index.Stream, r Request) (*C
 		return nil, err
 	}
 	p := &plan{request: r, stream: stream, tracks: make(map[bool]*track)}
+	if len(files) > 0 {
+		p.span = min(files[len(files)-1].End().Sub(files[0].Start), MaxDuration+2*index.MaxFileSpan)
+	}
 	for i := range files {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -273,7 +277,7 @@ func (p *plan) addRun(f *layout.Fragment, run *fmp4.FragmentRun, in *fmp4.InitTr
 			t.begun, t.next, t.Delay = true, place, place+rescale(int64(s.CTS), from, to)
 		}
 		if place > t.next {
-			t.Samples.Stretch(uint32(min(place-t.next, 1<<31)))
+			t.Samples.Stretch(uint32(min(place-t.next, maxStretch)))
 			t.next = place
 		}
 		s.Duration = uint32(max(0, until-t.next))
@@ -312,11 +316,23 @@ func wantedSamples(run *fmp4.FragmentRun, limit int64, video bool) int {
 func (p *plan) track(in *fmp4.InitTrack) *track {
 	t, ok := p.tracks[in.Video]
 	if !ok {
-		t = &track{MovieTrack: &fmp4.MovieTrack{Timescale: in.Timescale, Video: in.Video, Width: in.Width, Height: in.Height}}
+		t = &track{MovieTrack: &fmp4.MovieTrack{Timescale: p.timescale(in), Video: in.Video, Width: in.Width, Height: in.Height}}
 		p.tracks[in.Video] = t
 		p.movie.Tracks = append(p.movie.Tracks, t.MovieTrack)
 	}
 	return t
+}
+
+// maxStretch is the most that one sample may last, in ticks: readers take the 32 bits of
+// its duration for signed ones.
+const maxStretch = 1<<31 - 1
+
+// timescale returns that of a clip's track: the files' own, or a whole fraction of it
+// where the clip is so long that one sample, which stands still over a gap, could last
+// for more ticks than fit.
+func (p *plan) timescale(in *fmp4.InitTrack) uint32 {
+	ticks := toTicks(p.span, int64(in.Timescale))
+	return max(1, in.Timescale/uint32(1+max(0, ticks)/maxStretch))
 }
 
 // entry returns the number of a file's sample entry among the track's.
