@@ -128,7 +128,7 @@ func TestWhatWaitsForItsCopyIsKeptAndLeavesNoGapOnceItHasOne(t *testing.T) {
 				t.Fatalf("%d files of %d are left without a copy", len(after), len(before))
 			}
 			first := before[0]
-			o := &index.Object{Stream: first.Stream, Name: "o", From: first.Start, To: first.End(), Bytes: first.Bytes, Parts: []index.Part{{Number: first.Number}}}
+			o := &index.Object{Stream: first.Stream, Name: "o", From: first.Start, To: first.End(), Bytes: first.Bytes, Parts: []index.Part{index.PartOf(&first, 0)}}
 			if _, err := x.Intend(t.Context(), o); err != nil {
 				t.Fatal(err)
 			}

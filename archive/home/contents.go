@@ -123,7 +123,7 @@ func parseContents(box []byte, object int64) (index.Stream, []index.File, []inde
 		if _, err := layout.ParsePath(filePath(index.Stream{Camera: list.Camera, Source: list.Source}, &files[i])); err != nil {
 			return fail()
 		}
-		parts[i] = index.Part{Number: e.Number, Offset: e.Offset}
+		parts[i] = index.PartOf(&files[i], e.Offset)
 		offset += e.Bytes
 	}
 	if offset != object-size {

@@ -43,7 +43,7 @@ func TestWhatIsInAnObjectIsReadAsItWasWritten(t *testing.T) {
 	if err != nil || stream != door || !reflect.DeepEqual(got, files) {
 		t.Errorf("%+v, %+v, %v", stream, got, err)
 	}
-	if want := []index.Part{{Number: 7}, {Number: 9, Offset: 2900}, {Number: 11, Offset: 5800}}; !reflect.DeepEqual(parts, want) {
+	if want := []index.Part{index.PartOf(&files[0], 0), index.PartOf(&files[1], 2900), index.PartOf(&files[2], 5800)}; !reflect.DeepEqual(parts, want) {
 		t.Errorf("parts %+v, want %+v", parts, want)
 	}
 }

@@ -116,6 +116,7 @@ func (c *copier) take(ctx context.Context, out outcome) {
 	case ctx.Err() != nil:
 	case errors.As(out.err, &missing):
 		c.gone(ctx, out.stream, missing)
+	case errors.Is(out.err, index.ErrOtherFile): // what is queued now is taken up
 	case ReasonOf(out.err).general():
 		c.away++
 		c.until = time.Now().Add(c.backoff(c.away))
@@ -139,18 +140,15 @@ func (c *copier) backoff(failures int) time.Duration {
 
 // gone looks after a file that cannot be copied since it is not there.
 func (c *copier) gone(ctx context.Context, s index.Stream, missing *missingError) {
-	_, known, err := c.index.FileByNumber(ctx, missing.key)
-	if err == nil {
-		err = c.index.Unqueue(ctx, missing.key)
-	}
+	was, err := c.index.Unqueue(ctx, missing.file)
 	switch {
 	case err != nil:
 		c.later[s.ID] = time.Now().Add(c.options.Poll)
 		c.options.Log.Error("second home: the index cannot be used", "err", err)
-	case known: // else retention was faster
+	case was: // else retention or thinning was faster
 		c.counted(func(status *Status) { status.Missing++ })
 		c.options.Log.Warn("second home: a file is not copied, since it is not on the disk as the index says",
-			"camera", s.Camera, "source", s.Source, "number", missing.key.Number)
+			"camera", s.Camera, "source", s.Source, "number", missing.file.Number)
 	}
 }
 

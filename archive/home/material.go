@@ -25,10 +25,10 @@ type material struct {
 
 // missingError tells of a file that is not on the disk, or is shorter than its row
 // says.
-type missingError struct{ key index.Key }
+type missingError struct{ file *index.File }
 
 func (e *missingError) Error() string {
-	return fmt.Sprintf("file %d of stream %d is not on the disk as the index says", e.key.Number, e.key.Stream)
+	return fmt.Sprintf("file %d of stream %d is not on the disk as the index says", e.file.Number, e.file.Stream)
 }
 
 // newMaterial opens files and reads them once, for their checksum; the kernel has them
@@ -73,7 +73,7 @@ type onlyWriter struct{ io.Writer }
 func (m *material) add(root *os.Root, f *index.File) error {
 	file, err := root.Open(filePath(m.stream, f))
 	if errors.Is(err, fs.ErrNotExist) {
-		return &missingError{f.Key()}
+		return &missingError{f}
 	}
 	if err != nil {
 		return &localError{err}
@@ -84,7 +84,7 @@ func (m *material) add(root *os.Root, f *index.File) error {
 		return &localError{err}
 	}
 	if !info.Mode().IsRegular() || info.Size() < f.Bytes {
-		return &missingError{f.Key()}
+		return &missingError{f}
 	}
 	m.size += f.Bytes
 	return nil
@@ -98,7 +98,7 @@ func (m *material) object() *index.Object {
 	offset := int64(0)
 	for i := range m.files {
 		f := &m.files[i]
-		o.Parts = append(o.Parts, index.Part{Number: f.Number, Offset: offset})
+		o.Parts = append(o.Parts, index.PartOf(f, offset))
 		offset += f.Bytes
 		if f.Start.Before(o.From) {
 			o.From = f.Start

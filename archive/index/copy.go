@@ -108,11 +108,17 @@ func (x *Index) Uncopied(ctx context.Context, streamID int64, limit int) ([]File
 	return scanFiles(rows, nil)
 }
 
-// Unqueue tells that a file is not to be copied: it is not there, for example.
-func (x *Index) Unqueue(ctx context.Context, key Key) error {
-	return x.db.Write(ctx, "unqueue a file", func(ctx context.Context, tx *sql.Tx) error {
-		return unqueue(ctx, tx, key)
+// Unqueue tells that a file cannot be copied, since it is not there. It does nothing,
+// and is false, where the file was deleted or became another since it was looked for.
+func (x *Index) Unqueue(ctx context.Context, f *File) (was bool, err error) {
+	part := PartOf(f, 0)
+	err = x.db.Write(ctx, "unqueue a file", func(ctx context.Context, tx *sql.Tx) error {
+		if was, err = part.still(ctx, tx, f.Stream); err != nil || !was {
+			return err
+		}
+		return unqueue(ctx, tx, f.Key())
 	})
+	return was, err
 }
 
 func unqueue(ctx context.Context, tx *sql.Tx, key Key) error {

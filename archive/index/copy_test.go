@@ -51,8 +51,9 @@ func object(t testing.TB, x *index.Index, name string, files ...*index.File) *in
 	t.Helper()
 	o := &index.Object{Stream: files[0].Stream, Name: name, From: files[0].Start, To: files[len(files)-1].Start.Add(time.Minute)}
 	for _, f := range files {
-		o.Parts = append(o.Parts, index.Part{Number: f.Number, Offset: o.Bytes})
-		o.Bytes += 900 + 30*1000
+		row := victim(t, x, f.Key()).File
+		o.Parts = append(o.Parts, index.PartOf(&row, o.Bytes))
+		o.Bytes += row.Bytes
 	}
 	if _, err := x.Intend(t.Context(), o); err != nil {
 		t.Fatal(err)
@@ -192,16 +193,54 @@ func TestAFileDeletedWhileItIsSentLeavesNoCopyBehind(t *testing.T) {
 	equal(t, "sent", doomedObjects(t, x), []int64{o.ID})
 }
 
+func TestAnObjectIsNotMadeOfWhatHasChangedSinceItWasRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*testing.T, *index.Index, index.Victim)
+		queue  []int64
+	}{
+		"thinned": {func(t *testing.T, x *index.Index, v index.Victim) { thin(t, x, v) }, []int64{1, 2}},
+		"deleted": {func(t *testing.T, x *index.Index, v index.Victim) {
+			if err := x.Doom(t.Context(), index.CauseRequest, v); err != nil {
+				t.Fatal(err)
+			}
+		}, []int64{2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x, s := copying(t)
+			first, second := victim(t, x, record(t, x, s.ID, 0, 30).Key()), victim(t, x, record(t, x, s.ID, time.Minute, 30).Key())
+			o := &index.Object{Stream: s.ID, Name: "a", From: first.File.Start, To: second.File.End(), Bytes: 2 * first.File.Bytes,
+				Parts: []index.Part{index.PartOf(&first.File, 0), index.PartOf(&second.File, first.File.Bytes)}}
+			c.change(t, x, first)
+			if _, err := x.Intend(t.Context(), o); !errors.Is(err, index.ErrOtherFile) {
+				t.Errorf("got %v, want ErrOtherFile", err)
+			}
+			// Nor is it said of what has its place that it is not on the disk.
+			if was, err := x.Unqueue(t.Context(), &first.File); err != nil || was {
+				t.Errorf("unqueued: %t, %v", was, err)
+			}
+			equal(t, "queue", uncopied(t, x, s.ID), c.queue)
+			if stored, err := x.Stored(t.Context()); err != nil || stored.Objects+stored.Doomed > 0 {
+				t.Errorf("stored %+v, %v", stored, err)
+			}
+		})
+	}
+}
+
+// thin replaces a file by one of its first keyframe.
+func thin(t testing.TB, x *index.Index, old index.Victim) {
+	t.Helper()
+	by := old.File
+	by.Thinned, by.Fragments, by.Bytes = true, old.File.Fragments[:1], 1900
+	if err := x.Replace(t.Context(), old, index.Victim{File: by, Path: "thinned"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestAThinnedFileIsCopiedAnew(t *testing.T) {
 	x, s := copying(t)
 	f := record(t, x, s.ID, 0, 30)
 	o := copied(t, x, "a", f)
-	old := victim(t, x, f.Key())
-	thin := old.File
-	thin.Thinned, thin.Fragments, thin.Bytes = true, old.File.Fragments[:1], 1900
-	if err := x.Replace(t.Context(), old, index.Victim{File: thin, Path: "thinned"}); err != nil {
-		t.Fatal(err)
-	}
+	thin(t, x, victim(t, x, f.Key()))
 	equal(t, "its old copy", doomedObjects(t, x), []int64{o.ID})
 	equal(t, "queue", uncopied(t, x, s.ID), []int64{1})
 	if got := victim(t, x, f.Key()).File; got.Places != index.Here {
@@ -303,7 +342,7 @@ func TestAnObjectIsAdoptedByAnIndexThatLostIt(t *testing.T) {
 	equal(t, "queue", uncopied(t, y, s2.ID), nil)
 	here := record(t, y, s2.ID, time.Minute, 30)
 	again, same := *o, victim(t, y, here.Key()).File
-	again.Name, again.Parts = "b", []index.Part{{Number: here.Number}}
+	again.Name, again.Parts = "b", []index.Part{index.PartOf(&same, 0)}
 	if n, err := y.Adopt(t.Context(), &again, []index.File{same}); err != nil || n != 1 {
 		t.Errorf("adopted %d, %v, want the copy of a file that is here", n, err)
 	}

@@ -14,6 +14,10 @@ import (
 // to be deleted first.
 var ErrNameTaken = errors.New("an object of that name is still to be deleted")
 
+// ErrOtherFile is returned for an object of which a file was deleted, or became
+// another, since it was read.
+var ErrOtherFile = errors.New("a file of the object is not what it was")
+
 // An objectState says what is known of an object in the second home.
 type objectState int
 
@@ -23,10 +27,28 @@ const (
 	objectDoomed                      // it may be there and is to be deleted
 )
 
-// Part is a file within an object.
+// Part is a file within an object, and what tells it from another that has taken its
+// place since.
 type Part struct {
-	Number int64 // of the file
-	Offset int64 // of its first byte
+	Number  int64 // of the file
+	Offset  int64 // of its first byte
+	Bytes   int64
+	Start   time.Time
+	Thinned bool
+}
+
+// PartOf returns what a file is within an object, at an offset.
+func PartOf(f *File, offset int64) Part {
+	return Part{Number: f.Number, Offset: offset, Bytes: f.Bytes, Start: f.Start, Thinned: f.Thinned}
+}
+
+// still reports whether a part's file is what it was.
+func (p *Part) still(ctx context.Context, tx *sql.Tx, streamID int64) (bool, error) {
+	var n int
+	err := tx.QueryRowContext(ctx, `
+		SELECT count(*) FROM files WHERE stream = ? AND number = ? AND bytes = ? AND start = ? AND thinned = ? AND state = ?`,
+		streamID, p.Number, p.Bytes, p.Start.UnixMicro(), p.Thinned, stateFinished).Scan(&n)
+	return n > 0, err
 }
 
 // Object is what lies in the second home under one name: files of a stream.
@@ -44,9 +66,16 @@ type Object struct {
 // second home of which the index does not know. again says that it was intended before,
 // by the same name, and may be there already. A stream has one object at a time that
 // is being sent: another one that was intended is abandoned. The error is
-// ErrNameTaken, too.
+// ErrNameTaken, or ErrOtherFile, too: what it was made of took a while to read.
 func (x *Index) Intend(ctx context.Context, o *Object) (again bool, err error) {
 	err = x.db.Write(ctx, "intend an object", func(ctx context.Context, tx *sql.Tx) error {
+		for i := range o.Parts {
+			if still, err := o.Parts[i].still(ctx, tx, o.Stream); err != nil {
+				return err
+			} else if !still {
+				return ErrOtherFile
+			}
+		}
 		var state objectState
 		err := tx.QueryRowContext(ctx, "SELECT id, state FROM objects WHERE name = ?", o.Name).Scan(&o.ID, &state)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {

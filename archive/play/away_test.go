@@ -64,7 +64,7 @@ func newAwayRig(t *testing.T) (*rig, *fakeHome) {
 	if home.content, err = os.ReadFile(w.Path); err != nil {
 		t.Fatal(err)
 	}
-	o := &index.Object{Stream: r.Stream.ID, Name: "o", From: w.Start, To: w.Start.Add(time.Minute), Bytes: w.Bytes, Parts: []index.Part{{Number: 1}}}
+	o := &index.Object{Stream: r.Stream.ID, Name: "o", From: w.Start, To: w.Start.Add(time.Minute), Bytes: w.Bytes, Parts: []index.Part{{Number: 1, Bytes: w.Bytes, Start: w.Start}}}
 	if _, err := r.Index.Intend(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
