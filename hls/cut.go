@@ -122,11 +122,11 @@ func (s *segmenter) cut(n int, endDTS int64, ends bool) {
 func (s *segmenter) plan(n int, endDTS int64, ends bool) (target time.Duration) {
 	s.leastPart()
 	target = s.partTarget
-	if !s.live && s.open.segment.parts == nil && s.pace.count-s.paceAt >= paceSteps/2 {
-		// Nobody has been told a target: it follows the frames.
+	if s.open.segment.parts == nil && s.pace.count-s.paceAt >= paceSteps/2 {
 		s.paceAt = s.pace.count
-		if fits := s.pace.partTarget(s.lead.track, s.config.PartDuration, 0); fits > target || fits < target*3/4 {
-			s.partTarget, target = fits, fits
+		fits := s.pace.partTarget(s.lead.track, s.config.PartDuration, 0)
+		if s.live && 2*fits <= target && s.config.Now().Sub(s.outgrownAt) >= partCalm || !s.live && (fits > target || fits < target*3/4) {
+			s.partTarget, target = fits, fits // else it follows the frames: nobody has been told one
 		}
 	}
 	for seam := false; ; seam = true {
@@ -135,6 +135,7 @@ func (s *segmenter) plan(n int, endDTS int64, ends bool) (target time.Duration) 
 			return target
 		}
 		target = s.pace.partTarget(s.lead.track, s.config.PartDuration, longest)
+		s.outgrownAt = s.config.Now()
 		if s.live {
 			s.partTarget = target // else it is a picture stretched over a hole, and the affair of this segment
 		}

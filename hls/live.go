@@ -56,7 +56,9 @@ func (v *liveView) last() (msn uint64, part int) {
 // complete.
 type liveWindow struct {
 	on         bool
-	target     int    // seconds
+	target     int // seconds
+	base       int // that it grows from, by doubling
+	need       need
 	first      uint64 // media sequence of the first segment listed
 	told       int    // target in the newest playlist; 0: there is none yet
 	partTarget time.Duration
@@ -73,24 +75,34 @@ const liveTargetUnknown = 2
 func (w *window) startLive(open time.Duration) {
 	l := &w.live
 	l.on = true
-	l.target = w.target
-	if l.target == 0 {
-		l.target = targetFor(w.config, liveTargetUnknown*w.config.SegmentDuration)
+	l.base, l.need = w.target, need{}
+	if l.base == 0 {
+		l.base = targetFor(w.config, liveTargetUnknown*w.config.SegmentDuration)
 	}
-	l.target = w.periods.coverLive(max(l.target, targetFor(w.config, open)))
+	l.base = max(l.base, targetFor(w.config, open))
+	l.target = w.periods.coverLive(w.source, l.need.note(l.base, w.config.Now()))
 	l.first = w.next - uint64(len(w.listed))
 	l.told, l.partTarget, l.seam = 0, 0, math.MaxUint64
 	l.skips = w.listedTime(l.target) >= time.Duration(skipTargets+1)*time.Duration(l.target)*time.Second
 }
 
 // growLive makes room for a segment that lasts so long, or as long as that of another
-// source of the camera.
+// source of the camera, and takes less where that has been enough for long.
 func (w *window) growLive(longest time.Duration) {
 	l := &w.live
-	for int(math.Round(longest.Seconds())) > l.target {
-		l.target *= 2
+	if w.target != 0 {
+		l.base = min(l.base, w.target)
 	}
-	l.target = w.periods.coverLive(l.target)
+	needed, lasts := l.base, int(math.Round(longest.Seconds()))
+	for lasts > needed {
+		needed *= 2
+	}
+	if lasts <= l.target {
+		needed = min(needed, l.target)
+	}
+	if target := w.periods.coverLive(w.source, l.need.note(needed, w.config.Now())); lasts <= target {
+		l.target = target
+	}
 }
 
 func (l *liveWindow) lists(s *segment) bool { return l.on && s.sequence >= l.first }
@@ -168,8 +180,11 @@ func (w *window) renderLive(n *snapshot, open *segment, partTarget time.Duration
 	if l.partTarget != 0 && l.partTarget != partTarget {
 		restarted = true
 		// A player may be one playlist behind, and wait for the last parts of the
-		// segment that was being made in it.
+		// segment that was being made in it. They are too long where the target is less.
 		l.seam = n.live.msn - 1
+		if partTarget < l.partTarget {
+			l.seam = v.msn
+		}
 	}
 	l.told, l.partTarget = l.target, partTarget
 	l.version++

@@ -166,7 +166,7 @@ func (p *pipeline) publish() bool {
 		p.ready = p.ready[:0]
 		if target != 0 && p.window.target != target {
 			p.restarts.Add(1)
-			p.log.Info("playlist restarts with a longer target duration", "seconds", p.window.target, "before", target)
+			p.log.Info("playlist begins anew with another target duration", "seconds", p.window.target, "before", target)
 		}
 		p.window.render(now)
 	}
@@ -215,12 +215,12 @@ type MuxerStats struct {
 	Source    string
 	HeldBytes int64  // of media that it keeps from being freed
 	Segments  uint64 // published
-	Restarts  uint64 // of the playlist, with a longer target duration
+	Restarts  uint64 // of the playlist, with another target duration
 	Dropped   map[string]uint64
 
 	Live         bool   // low latency is being made
 	Parts        uint64 // published
-	LiveRestarts uint64 // of the playlist with parts, with a longer target of either kind
+	LiveRestarts uint64 // of the playlist with parts, with another target of either kind
 }
 
 // Stats returns how the muxer is doing.

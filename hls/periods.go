@@ -33,8 +33,7 @@ type periods struct {
 
 	zero time.Time // the time of day at which media times are 0
 
-	// RFC 8216 6.2.4: all playlists of a camera have the same target duration.
-	target, liveTarget int // seconds
+	target, liveTarget sharedTarget
 }
 
 // A member is one of a camera's sources.
@@ -143,7 +142,7 @@ func (p *periods) due(source string, last bool) bool {
 		return true
 	}
 	now := p.now()
-	patience := time.Duration(patienceTargets*max(p.target, p.liveTarget, 2)) * time.Second
+	patience := time.Duration(patienceTargets*max(p.target.seconds, p.liveTarget.seconds, 2)) * time.Second
 	for name, other := range p.members {
 		if name != source && other.period < p.current && now.Sub(other.at) < patience {
 			return false
@@ -152,13 +151,15 @@ func (p *periods) due(source string, last bool) bool {
 	return true
 }
 
-// leave forgets that a source is live.
+// leave forgets that a source is live, and what it needs.
 func (p *periods) leave(source string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if m := p.members[source]; m != nil {
 		m.at = time.Time{}
 	}
+	delete(p.target.needs, source)
+	delete(p.liveTarget.needs, source)
 }
 
 // mediaZero is how much earlier than the first picture of a camera media times
@@ -188,19 +189,16 @@ func (p *periods) wall(at time.Duration) time.Time {
 	return p.zero.Add(at)
 }
 
-// cover raises the target duration to that of one source and returns the one of
-// all.
-func (p *periods) cover(target int) int {
+// cover tells what target duration one source needs, and returns the one of all.
+func (p *periods) cover(source string, seconds int) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.target = max(p.target, target)
-	return p.target
+	return p.target.cover(source, seconds)
 }
 
 // coverLive is cover for playlists with parts.
-func (p *periods) coverLive(target int) int {
+func (p *periods) coverLive(source string, seconds int) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.liveTarget = max(p.liveTarget, target)
-	return p.liveTarget
+	return p.liveTarget.cover(source, seconds)
 }

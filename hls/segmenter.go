@@ -60,6 +60,7 @@ type segmenter struct {
 	pace       pace
 	paceAt     int           // count of pace when the part target was last held against it
 	partTarget time.Duration // 0 before the first part
+	outgrownAt time.Time     // when a part was last too long for it
 }
 
 // trackState is what is known of a track in the current epoch.

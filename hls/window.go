@@ -2,6 +2,7 @@ package hls
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,6 +22,7 @@ type window struct {
 
 	next      uint64 // media sequence of the next segment
 	target    int    // seconds; 0 before the first segment
+	need      need
 	listed    []*segment
 	lingering []*segment // had once been listed, oldest first
 	counters  mpegts.Counters
@@ -57,27 +59,42 @@ func targetFor(config *Config, longest time.Duration) int {
 // references are the caller's once the new snapshot is out. open is how long the
 // segment being made is already.
 func (w *window) add(segments []*segment, open time.Duration) (gone []*segment) {
-	longest := open
-	for _, s := range segments {
-		longest = max(longest, s.duration)
-	}
+	now := w.config.Now()
 	if w.target == 0 {
-		w.target = w.periods.cover(targetFor(w.config, longest))
-	} else if target := w.periods.cover(w.target); target > w.target {
-		w.target = target // another source's segments have outgrown it
-		w.restart()
+		longest := open
+		for _, s := range segments {
+			longest = max(longest, s.duration)
+		}
+		w.target = w.periods.cover(w.source, w.need.note(targetFor(w.config, longest), now))
+	} else {
+		w.fit(w.periods.cover(w.source, w.need.note(targetFor(w.config, 0), now)))
 	}
 	for _, s := range segments {
+		needed := min(targetFor(w.config, s.duration), w.target)
 		if s.duration > w.longest() {
-			w.target = w.periods.cover(max(targetFor(w.config, s.duration+s.duration/4), w.target+1))
-			w.restart()
+			needed = max(targetFor(w.config, s.duration+s.duration/4), w.target+1)
 		}
+		w.fit(w.periods.cover(w.source, w.need.note(needed, now)))
 		w.number(s)
 		w.listed = append(w.listed, s)
 	}
 	w.slide()
 	w.slideLive(segments)
 	return w.expire()
+}
+
+// fit begins a new life of the playlist where the target is another. For a longer one
+// that is with the segment that is to be listed; for a shorter one with all that are
+// listed, once they fit: viewers who are far behind find out as they do when the
+// playlist slides.
+func (w *window) fit(target int) {
+	switch {
+	case target > w.target:
+		w.target = target
+		w.restart()
+	case target < w.target && !slices.ContainsFunc(w.listed, func(s *segment) bool { return math.Round(s.duration.Seconds()) > float64(target) }):
+		w.target = target
+	}
 }
 
 // restart ends the playlist's life: the next one begins with the segment that is

@@ -51,7 +51,7 @@ func newCollector(version string, snapshot func() Snapshot) *collector {
 		hlsDrops:   describe("hls_dropped_frames_total", "Frames of a source that became part of no segment, by reason.", "camera", "source", "reason"),
 		held:       describe("hls_held_bytes", "Bytes of a source's media that its HLS keeps.", "camera", "source"),
 		segments:   describe("hls_segments_total", "Segments made of a source.", "camera", "source"),
-		restarts:   describe("hls_playlist_restarts_total", "New lives of a source's playlist, as its segments or parts outgrew the target that was told.", "camera", "source", "playlist"),
+		restarts:   describe("hls_playlist_restarts_total", "New lives of a source's playlist, as its segments or parts outgrew the target that was told, or much less was enough for long.", "camera", "source", "playlist"),
 		live:       describe("hls_low_latency", "Whether low latency is made of a source now: somebody asks for it.", "camera", "source"),
 		parts:      describe("hls_parts_total", "Parts made of a source for low latency.", "camera", "source"),
 		players:    newPlayerCollector(describe),

@@ -59,7 +59,7 @@ type Source struct {
 type HLS struct {
 	HeldBytes    int64 // of media that it keeps from being freed
 	Segments     uint64
-	Restarts     uint64 // of the playlist of whole segments, with a longer target duration
+	Restarts     uint64 // of the playlist of whole segments, with another target duration
 	Live         bool   // low latency is being made
 	Parts        uint64
 	LiveRestarts uint64 // of the playlist with parts

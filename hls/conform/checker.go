@@ -167,6 +167,10 @@ func (c *Checker) checkSeam(before, s Segment) {
 	}
 }
 
+// muchLess reports whether a target is so much less that it begins a life of its own:
+// what is listed fits into it, or it is a violation by itself.
+func muchLess[T int | time.Duration](now, before T) bool { return 2*now <= before }
+
 // checkAfter holds a load against the one before.
 func (c *Checker) checkAfter(last, p *Playlist) {
 	if p.MediaSequence < last.MediaSequence || p.end() < last.end() {
@@ -175,7 +179,7 @@ func (c *Checker) checkAfter(last, p *Playlist) {
 	}
 	disjoint := p.MediaSequence >= last.end()
 	if p.PartTarget == 0 && p.TargetDuration != last.TargetDuration {
-		if disjoint {
+		if disjoint || muchLess(p.TargetDuration, last.TargetDuration) {
 			c.Restarts++
 		} else {
 			c.Fail("6.2.1: target duration changed from %d to %d in the playlist's life", last.TargetDuration, p.TargetDuration)

@@ -200,7 +200,7 @@ func (c *Checker) freshParts(p *Playlist) (fresh []place) {
 			}
 			c.parts[at], c.where[part.URI] = part, at
 		}
-		if last := c.last; last != nil && last.Open != nil && last.Open.Sequence == s.Sequence && len(s.Parts) < len(last.Open.Parts) {
+		if last := c.last; last != nil && last.Open != nil && last.Open.Sequence == s.Sequence && len(s.Parts) < len(last.Open.Parts) && !muchLess(p.PartTarget, last.PartTarget) {
 			c.Fail("6.2.1: segment %d had %d parts and has %d", s.Sequence, len(last.Open.Parts), len(s.Parts))
 		}
 	}
@@ -208,7 +208,8 @@ func (c *Checker) freshParts(p *Playlist) (fresh []place) {
 }
 
 // checkLife sees whether targets change without need. A life of a playlist with
-// parts ends where a segment or part has outgrown its target, in mid-segment.
+// parts ends where a segment or part has outgrown its target, in mid-segment, or where
+// much less is enough.
 func (c *Checker) checkLife(p *Playlist, fresh []place) {
 	last := c.last
 	if last == nil || p.TargetDuration == last.TargetDuration && p.PartTarget == last.PartTarget {
@@ -230,11 +231,11 @@ func (c *Checker) checkLife(p *Playlist, fresh []place) {
 		c.Outgrown(p.TargetDuration)
 		outgrown = true
 	}
-	if p.TargetDuration != last.TargetDuration && (p.TargetDuration < last.TargetDuration || !outgrown) {
+	if p.TargetDuration != last.TargetDuration && !muchLess(p.TargetDuration, last.TargetDuration) && (p.TargetDuration < last.TargetDuration || !outgrown) {
 		c.Fail("6.2.1: target duration changed from %d to %d in the playlist's life", last.TargetDuration, p.TargetDuration)
 		return
 	}
-	if p.PartTarget != last.PartTarget && (p.PartTarget < last.PartTarget || longestPart <= last.PartTarget) {
+	if p.PartTarget != last.PartTarget && !muchLess(p.PartTarget, last.PartTarget) && (p.PartTarget < last.PartTarget || longestPart <= last.PartTarget) {
 		c.Fail("4.4.3.7: the part target changed from %v to %v in the playlist's life", last.PartTarget, p.PartTarget)
 		return
 	}
