@@ -64,7 +64,8 @@ func (b *buffers) encode(d *feed.Delivery) *outgoing {
 	return o
 }
 
-// codec is protobuf, but for outgoing, which is written already.
+// codec is protobuf, but for outgoing, which is written already, and for reports, which
+// are read later.
 type codec struct{ encoding.CodecV2 }
 
 func newCodec() codec { return codec{encoding.GetCodecV2(proto.Name)} }

@@ -57,6 +57,10 @@ func (s *Server) report(ctx context.Context, in *schema.Detections, taken *schem
 	if s.options.Reports == nil {
 		return status.Error(codes.Unimplemented, "this server takes no reports of workers")
 	}
+	return s.decoded(ctx, in, func(in *schema.Detections) error { return s.take(ctx, in, taken) })
+}
+
+func (s *Server) take(ctx context.Context, in *schema.Detections, taken *schema.ReportSummary) error {
 	err := s.options.Reports.Report(ctx, in)
 	switch {
 	case err == nil:

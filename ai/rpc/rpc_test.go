@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/drover-video/drover/ai/feed"
 	"github.com/drover-video/drover/ai/rpc"
 	"github.com/drover-video/drover/ai/schema"
+	"github.com/drover-video/drover/core/detection"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -346,6 +348,63 @@ func TestReportsReachWhoTakesThem(t *testing.T) {
 		if got := status.Convert(err); got.Code() != want || strings.Contains(got.Message(), "secret") {
 			t.Errorf("%s: got %v, want %v", camera, got, want)
 		}
+	}
+}
+
+// gate is who takes reports one by one, when the test says so.
+type gate struct {
+	entered, pass chan struct{}
+	now, most     atomic.Int64
+	detections    atomic.Int64
+}
+
+func (g *gate) Report(_ context.Context, in *schema.Detections) error {
+	n := g.now.Add(1)
+	defer g.now.Add(-1)
+	for most := g.most.Load(); n > most && !g.most.CompareAndSwap(most, n); most = g.most.Load() {
+	}
+	g.detections.Store(int64(len(in.Detections)))
+	g.entered <- struct{}{}
+	<-g.pass
+	return nil
+}
+
+func TestOfManyReportsAtOnceFewAreDecodedAndNoneWithTooMuch(t *testing.T) {
+	const calls, atOnce = 60, 16
+	rig := aitest.New(t, feed.Options{})
+	taker := &gate{entered: make(chan struct{}, calls), pass: make(chan struct{})}
+	address, _ := serve(t, rig, taker)
+	client := dial(t, address)
+	report := &schema.Detections{Camera: "door"}
+	for range 100_000 {
+		report.Detections = append(report.Detections, &schema.Detection{})
+	}
+	var work sync.WaitGroup
+	for range calls {
+		work.Go(func() {
+			if _, err := client.ReportOne(soon(t), report); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for range atOnce {
+		<-taker.entered
+	}
+	for range calls {
+		taker.pass <- struct{}{}
+	}
+	work.Wait()
+	if n := taker.most.Load(); n != atOnce {
+		t.Errorf("%d were in memory at once", n)
+	}
+	if n := taker.detections.Load(); n != detection.MaxDetections+1 {
+		t.Errorf("%d detections were decoded", n)
+	}
+	for range 100_000 {
+		report.Detections = append(report.Detections, &schema.Detection{})
+	}
+	if _, err := client.ReportOne(soon(t), report); status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("of 400,000 bytes: %v", err)
 	}
 }
 

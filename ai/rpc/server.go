@@ -22,8 +22,8 @@ import (
 // Bounds of what one client may have the server hold.
 const (
 	maxConnections = 512
-	maxCalls       = 64 // of one connection at once
-	maxRequest     = 1 << 20
+	maxCalls       = 64        // of one connection at once
+	maxRequest     = 320 << 10 // 4096 cameras of the longest names; a report needs half of that
 	maxHeader      = 16 << 10
 )
 
@@ -41,6 +41,8 @@ type Server struct {
 	options Options
 	buffers buffers
 	serving context.Context // of Serve
+
+	decoding chan struct{} // has a token for each report that is decoded
 }
 
 // New returns a server that Serve has yet to start.
@@ -48,7 +50,7 @@ func New(options Options) (*Server, error) {
 	if options.Hub == nil || options.Log == nil {
 		return nil, errors.New("rpc: Hub and Log are needed")
 	}
-	return &Server{options: options}, nil
+	return &Server{options: options, decoding: make(chan struct{}, maxDecoded)}, nil
 }
 
 // Serve answers on the listener until ctx ends, and closes it. Calls under way end then
