@@ -375,7 +375,8 @@ func (k *keeper) doom(ctx context.Context, cause index.Cause, victims []index.Vi
 }
 
 // Delete deletes the files that lie whole within a time of a camera's stream, of all
-// its streams where source is "", but for what is kept.
+// its streams where source is "", but for what is kept: wherever they lie, in the
+// second home alone, too.
 func (r *Recorder) Delete(ctx context.Context, id, source string, from, to time.Time) (files int, bytes int64, err error) {
 	k := r.keeper
 	k.deleting.Lock()
@@ -391,7 +392,7 @@ func (r *Recorder) Delete(ctx context.Context, id, source string, from, to time.
 		var victims []index.Victim
 		for i := range all {
 			f := &all[i]
-			if f.Open || f.Start.Before(from) || f.End().After(to) || f.Places&index.Here == 0 {
+			if f.Open || f.Start.Before(from) || f.End().After(to) {
 				continue
 			}
 			kept, err := r.index.Kept(ctx, id, f.Start, f.End())

@@ -43,6 +43,16 @@ func (r *rig) pass() {
 	}
 }
 
+// copied gives a file a copy in the second home.
+func (r *rig) copied(f *index.File) {
+	r.t.Helper()
+	o := &index.Object{Stream: f.Stream, Name: "o", From: f.Start, To: f.End(), Bytes: f.Bytes, Parts: []index.Part{index.PartOf(f, 0)}}
+	if _, err := r.recorder.Index().Intend(r.t.Context(), o); err != nil {
+		r.t.Fatal(err)
+	}
+	must(r.t, r.recorder.Index().Copied(r.t.Context(), o))
+}
+
 // minutes records n whole files of a minute each, and a bit.
 func (r *rig) minutes(n int) {
 	r.t.Helper()
@@ -128,13 +138,7 @@ func TestWhatWaitsForItsCopyIsKeptAndLeavesNoGapOnceItHasOne(t *testing.T) {
 				t.Fatalf("%d files of %d are left without a copy", len(after), len(before))
 			}
 			first := before[0]
-			o := &index.Object{Stream: first.Stream, Name: "o", From: first.Start, To: first.End(), Bytes: first.Bytes, Parts: []index.Part{index.PartOf(&first, 0)}}
-			if _, err := x.Intend(t.Context(), o); err != nil {
-				t.Fatal(err)
-			}
-			if err := x.Copied(t.Context(), o); err != nil {
-				t.Fatal(err)
-			}
+			r.copied(&first)
 			r.pass()
 			after := r.files()
 			if len(after) != len(before) || after[0].Places != index.SecondHome || after[1].Places != index.Here {
@@ -240,6 +244,28 @@ func TestDeletionOnRequestLeavesWhatIsKeptAndWhatReachesOut(t *testing.T) {
 	}
 	if gaps := cause(r.gaps(), index.CauseRequest); len(gaps) != 1 {
 		t.Errorf("got %+v", gaps)
+	}
+	r.verified()
+}
+
+func TestDeletionOnRequestReachesWhatLiesInTheSecondHomeAlone(t *testing.T) {
+	r := newRig(t, t.TempDir(), continuous, nil)
+	x := r.recorder.Index()
+	must(t, x.Copying(t.Context(), true))
+	r.minutes(3)
+	first := r.files()[0]
+	r.copied(&first)
+	s, _ := x.Find("door", "main")
+	must(t, x.Doom(t.Context(), index.CauseDeleted, index.Victim{File: first, Path: pathOf(s, &first)}))
+	files, _, err := r.recorder.Delete(t.Context(), "door", "", first.Start, first.End())
+	if err != nil || files != 1 {
+		t.Errorf("deleted %d files, %v", files, err)
+	}
+	if _, there, err := x.FileByNumber(t.Context(), first.Key()); err != nil || there {
+		t.Errorf("it is there: %t, %v", there, err)
+	}
+	if doomed, err := x.DoomedObjects(t.Context(), 10); err != nil || len(doomed) != 1 {
+		t.Errorf("of the bucket is to be deleted %+v, %v", doomed, err)
 	}
 	r.verified()
 }
