@@ -167,11 +167,12 @@ func (y *syncer) breaks(s *syncState, err error) {
 	}
 }
 
-// abandon closes a file that could not be synced. It is complete, so that nobody is
+// abandon closes a file that could not be synced, for good. It is complete, so that nobody is
 // about to write to a descriptor that may be another file's by then.
 func (y *syncer) abandon(s *syncState) {
 	s.over = true
 	y.close(s)
+	y.writer.options.Index.GiveUp(s.row)
 }
 
 // again keeps a file that could not be finished for the next pass.

@@ -16,6 +16,7 @@ func (x countingIndex) Stream(context.Context, string, string) (index.Stream, er
 }
 func (x countingIndex) Begin(context.Context, ...*index.File) error       { return nil }
 func (x countingIndex) Append(index.Key, layout.Fragment, [2]int64) error { return nil }
+func (x countingIndex) GiveUp(index.Key)                                  {}
 func (x countingIndex) Finish(_ context.Context, keys ...index.Key) error {
 	for _, key := range keys {
 		x[key]++

@@ -122,6 +122,11 @@ func TestAFileThatCouldNotBeSyncedOnceCostsNothingElse(t *testing.T) {
 	was := r.writer.Stats().Syncs.Count
 	gate.Write(fragment(1, 1, 100))
 	r.await("what came is synced", func() bool { return len(*others) == 2 && r.writer.Stats().Syncs.Count > was })
+	stream, _ := r.index.Find("door", "main")
+	r.await("nobody waits for more of the broken file", func() bool {
+		broken, ok, err := r.index.FileByNumber(t.Context(), index.Key{Stream: stream.ID, Number: 1})
+		return err == nil && ok && broken.Broken && !broken.Growing()
+	})
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}

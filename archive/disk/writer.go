@@ -19,6 +19,7 @@ type Index interface {
 	Begin(ctx context.Context, files ...*index.File) error
 	Append(key index.Key, fragment layout.Fragment, frames [2]int64) error
 	Finish(ctx context.Context, keys ...index.Key) error
+	GiveUp(key index.Key)
 }
 
 // Defaults of Options.

@@ -42,7 +42,8 @@ type File struct {
 	Frames     [2]int64 // of the leading track and the other
 	Thinned    bool     // of keyframes alone
 	Places     Places
-	Open       bool // being written
+	Open       bool // being written, or Broken
+	Broken     bool // could not be synced: nothing more is written, and the next start looks at what is there
 
 	// Of its first segment, of the stream's playlist that reaches over all its files.
 	// Begin sets them.
@@ -65,10 +66,13 @@ func (f *File) StartOf(s *layout.Segment) time.Time {
 	return f.Start.Add(layout.Time(s.Start) + time.Duration(s.Shift)*time.Microsecond)
 }
 
+// Growing reports whether more may be written to the file.
+func (f *File) Growing() bool { return f.Open && !f.Broken }
+
 // Playable is when the last picture ends that players are given: of a file being
 // written that of the last segment but one, for the last may still grow.
 func (f *File) Playable() time.Time {
-	if !f.Open || len(f.Fragments) == 0 {
+	if !f.Growing() || len(f.Fragments) == 0 {
 		return f.End()
 	}
 	segments := layout.AppendSegments(nil, f.Fragments)

@@ -59,6 +59,29 @@ func TestAFileThatIsFinishedAlreadyKeepsNoOtherFromBeingFinished(t *testing.T) {
 	}
 }
 
+func TestFilesBehindABrokenOneAreNumberedOn(t *testing.T) {
+	dir := t.TempDir()
+	x := open(t, dir)
+	s := stream(t, x, "door")
+	broken := begin(t, x, s.ID, 0)
+	add(t, x, broken, 3)
+	x.GiveUp(broken.Key())
+	x.GiveUp(index.Key{Stream: 99, Number: 1})
+	for i := range 3 {
+		if f := record(t, x, s.ID, time.Duration(i+1)*time.Minute, 2); f.Sequence != uint64(3+2*i) {
+			t.Errorf("file %d begins with segment %d", f.Number, f.Sequence)
+		}
+	}
+	if got := files(t, x, s.ID, 0, time.Hour); len(got) != 4 || !got[0].Open || got[0].Growing() || got[0].Playable() != got[0].End() {
+		t.Errorf("got %+v", got)
+	}
+	x.Close()
+	left, err := open(t, dir).Unfinished(t.Context())
+	if err != nil || len(left) != 1 || left[0].Number != broken.Number {
+		t.Errorf("the next start looks at %+v, %v", left, err)
+	}
+}
+
 func TestARangeHoldsTheFilesThatTouchIt(t *testing.T) {
 	x := open(t, t.TempDir())
 	s, other := stream(t, x, "door"), stream(t, x, "yard")

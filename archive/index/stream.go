@@ -20,7 +20,7 @@ type Stream struct {
 // A stream is what is known of one in memory. Its fields are guarded by Index.mu.
 type stream struct {
 	Stream
-	open    []*File // being written, by number; at most two for a moment
+	open    []*File // being written, by number: at most two for a moment, and those that are broken
 	version uint64  // grows with each change of what can be read
 	shape   uint64  // grows when files have gone or become others
 }

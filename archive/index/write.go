@@ -57,9 +57,11 @@ func (x *Index) begin(ctx context.Context, tx *sql.Tx, f *File) error {
 	if err != nil {
 		return fmt.Errorf("number a file of stream %d: %w", f.Stream, err)
 	}
-	// The file before may not have been finished yet: what it holds is known here.
+	// The file before may not have been finished yet: what it holds is known here. But
+	// it may also be a broken one, long before others that are finished.
 	if before, ok := x.newestOpen(f.Stream); ok {
-		f.Sequence, f.Discontinuity = before.after()
+		sequence, discontinuity := before.after()
+		f.Sequence, f.Discontinuity = max(f.Sequence, sequence), max(f.Discontinuity, discontinuity)
 	}
 	if f.Discontinuous {
 		f.Discontinuity++
@@ -179,6 +181,18 @@ func (x *Index) Finish(ctx context.Context, keys ...Key) error {
 		s.version++
 	}
 	return nil
+}
+
+// GiveUp tells that nothing more is written to a file, which could not be synced.
+// What is in it keeps its numbers, and what follows is played behind it. Its row stays
+// one that the next start looks at.
+func (x *Index) GiveUp(key Key) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if f, s := x.findOpen(key); f != nil {
+		f.Broken = true
+		s.version++
+	}
 }
 
 func finish(ctx context.Context, tx *sql.Tx, f *File) error {

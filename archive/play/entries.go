@@ -68,7 +68,7 @@ const driftLeast = 20 * time.Millisecond
 // come before, nil: nobody's.
 func (s *style) reel(f *index.File, before *kinship) *reel {
 	segments := layout.AppendSegments(make([]layout.Segment, 0, len(f.Fragments)), f.Fragments)
-	if f.Open && len(segments) > 0 {
+	if f.Growing() && len(segments) > 0 {
 		segments = segments[:len(segments)-1]
 	}
 	first, segments := s.touching(f, segments)

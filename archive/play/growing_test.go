@@ -177,6 +177,28 @@ func TestTheSegmentThatIsStillBeingWrittenIsNotListed(t *testing.T) {
 	}
 }
 
+func TestTheTimeShiftGoesOnBehindAFileThatIsBroken(t *testing.T) {
+	r := newRig(t)
+	k := r.Take(archivetest.LoadClip(t, "h264"), 1, 0)
+	k.Record(2)
+	broken := k.Begin()
+	broken.Round()
+	r.set(time.Minute)
+	before := list(t, r.playlist("index.m3u8"), nil)
+	broken.Round()
+	r.Index.GiveUp(broken.Key())
+	for range 3 {
+		k.Record(2)
+	}
+	r.set(2 * time.Minute)
+	text := r.playlist("index.m3u8")
+	whole := r.playlist("index.m3u8" + span(0, 2*time.Minute))
+	if got, want := len(lines(text, "#EXTINF")), len(lines(whole, "#EXTINF")); got != want {
+		t.Errorf("%d segments, of %d that there are", got, want)
+	}
+	list(t, text, nil).follows(t, before)
+}
+
 func TestAllThatTheTimelineTellsIsPlayed(t *testing.T) {
 	r := newRig(t)
 	catalog := play.NewCatalog(r.Index, nil, func() time.Time { return archivetest.Noon })

@@ -135,10 +135,10 @@ func (t *tape) take(files []index.File, known map[int64]*reel) {
 	for i := range files {
 		f := &files[i]
 		r := known[f.Number]
-		if r == nil || f.Open || r.bytes != f.Bytes {
+		if r == nil || f.Growing() || r.bytes != f.Bytes {
 			r = t.reel(f, nil)
 		}
-		if !f.Open && len(t.tips) == 0 {
+		if !f.Growing() && len(t.tips) == 0 {
 			t.next = f.Number + 1
 			if r != nil {
 				t.reels = append(t.reels, r)
@@ -148,7 +148,7 @@ func (t *tape) take(files []index.File, known map[int64]*reel) {
 		if r != nil {
 			t.tips = append(t.tips, r)
 		}
-		if f.Open {
+		if f.Growing() {
 			break // what is behind it has its numbers when it is finished
 		}
 	}
