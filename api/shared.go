@@ -53,6 +53,13 @@ func (s sharedPath) wants() share.Action {
 	}
 }
 
+// takesPlace reports whether who asks for the path is one of the viewers that a link may
+// have. Who watches live reloads a playlist. Of what was recorded a playlist may be asked
+// for once, and a clip or a picture without one.
+func (s sharedPath) takesPlace() bool {
+	return s.tree == "archive" || s.tree == "hls" && strings.HasSuffix(s.path, ".m3u8")
+}
+
 // open returns what the token allows, or the problem.
 func (s sharedPath) open(shares Shares) (share.Claims, *huma.ErrorModel) {
 	claims, err := shares.Check(s.token)
@@ -91,7 +98,7 @@ func (f *front) serveShared(a *answer, r *http.Request) {
 		return
 	}
 	claims, refusal := s.open(f.options.Shares)
-	if refusal == nil && strings.HasSuffix(s.path, ".m3u8") {
+	if refusal == nil && s.takesPlace() {
 		if err := f.options.Shares.Enter(claims, hostOf(r.RemoteAddr), r.UserAgent()); err != nil {
 			header.Set("Retry-After", strconv.Itoa(retryFull))
 			refusal = problem(problemShareFull, "as many watch by this link as may: try again in a moment")

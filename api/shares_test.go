@@ -207,6 +207,34 @@ func TestAViewerMoreThanALinkAllowsIsAskedToWait(t *testing.T) {
 	}
 }
 
+func TestALinkToRecordingsThatIsFullGivesNothingOfThem(t *testing.T) {
+	b, _ := newArchiveBench(t)
+	given := b.share(`{"camera":"door","action":"archive","max_viewers":1}`)
+	base := "/s/" + given.Token + "/archive/door/"
+	get := func(method, path, address string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, path, nil)
+		r.RemoteAddr = address + ":5000"
+		w := httptest.NewRecorder()
+		b.handler.ServeHTTP(w, r)
+		return w
+	}
+	for _, path := range []string{"clip.mp4?from=1&to=2", "clip.mp4.sha256?from=1&to=2", "frame?at=1", "index.m3u8?from=1&to=2", "main/20261130T120000.000Z-1.mp4", "boxes.vtt?at=1"} {
+		if w := get("GET", base+path, "10.0.0.1"); w.Code != http.StatusOK {
+			t.Errorf("%s, for the first: %d %s", path, w.Code, w.Body)
+		}
+		b.refused(get("GET", base+path, "10.0.0.2"), problemShareFull)
+		b.clock.Add(int64(time.Minute)) // the first is gone
+		if w := get("HEAD", base+path, "10.0.0.2"); w.Code != http.StatusOK {
+			t.Errorf("%s, for the next: %d", path, w.Code)
+		}
+		b.refused(get("GET", base+path, "10.0.0.1"), problemShareFull)
+		b.clock.Add(int64(time.Minute))
+	}
+	if w := get("OPTIONS", base+"clip.mp4", "10.0.0.3"); w.Code != http.StatusOK {
+		t.Errorf("a preflight: %d", w.Code)
+	}
+}
+
 func TestAProxyIsToldWhetherALinkIsGood(t *testing.T) {
 	b := newShareBench(t)
 	given, other := b.share(`{"camera":"door","max_viewers":1}`), b.share(`{"camera":"door"}`)
