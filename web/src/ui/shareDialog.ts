@@ -35,7 +35,7 @@ class SharePanel {
     this.element = h(
       'div',
       { class: 'share-panel' },
-      h('p', { class: 'field-hint', text: 'Who has the link sees this camera live, and nothing else. It is shown this once.' }),
+      h('p', { class: 'field-hint', text: 'Who has the link sees this camera live, with what AI workers see there, and no other camera. It is shown this once.' }),
       this.lifetime.element,
       h('div', { class: 'form-buttons' }, this.make),
       this.error,
