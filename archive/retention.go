@@ -42,6 +42,7 @@ type keeper struct {
 	fullSaid time.Time
 	rate     rate
 	reserve  reserve
+	late     late
 
 	mu    sync.Mutex
 	state Space
@@ -116,10 +117,23 @@ func (k *keeper) pass(ctx context.Context, full bool) error {
 		}
 	}
 	floor := k.r.options.MinFree.of(space)
-	if space.Free >= floor && !full {
+	coming := k.coming(space, now, full)
+	if space.Free+coming >= floor && !full {
 		return k.reserve.hold(space, floor)
 	}
-	return k.free(ctx, max(floor-space.Free, 0)+space.Total/100)
+	if more := max(floor-space.Free, 0) + space.Total/100 - coming; more > 0 {
+		return k.free(ctx, more)
+	}
+	return nil
+}
+
+// coming returns how many bytes more will be free once all that was deleted shows.
+func (k *keeper) coming(space disk.Space, now time.Time, full bool) int64 {
+	patience := lateness
+	if full {
+		patience = lateWhenFull
+	}
+	return k.late.look(now, space.Free, k.r.writer.Stats().Bytes, patience)
 }
 
 // tell notes how the disk is doing.
@@ -371,7 +385,18 @@ func (k *keeper) doom(ctx context.Context, cause index.Cause, victims []index.Vi
 	if err != nil {
 		return err
 	}
+	k.late.add(k.r.now(), bytesHere(victims))
 	return k.r.unlinkDoomed(ctx)
+}
+
+// bytesHere returns how much room victims take up.
+func bytesHere(victims []index.Victim) (bytes int64) {
+	for i := range victims {
+		if victims[i].File.Places&index.Here != 0 {
+			bytes += victims[i].File.Bytes
+		}
+	}
+	return bytes
 }
 
 // Delete deletes the files that lie whole within a time of a camera's stream, of all
