@@ -290,6 +290,27 @@ func TestANewConfigurationComesBeforeTheFramesItIsFor(t *testing.T) {
 	})
 }
 
+func TestAPictureOfAnotherSizeHasAnotherConfiguration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig := aitest.New(t, feed.Options{})
+		door := rig.Attach("door", "main")
+		door.GOP = 1
+		door.Track = &media.Track{Kind: media.KindVideo, Codec: media.CodecJPEG, ClockRate: 90000}
+		w := watch(t, rig, all("door"))
+		for _, width := range []int{640, 640, 1920} {
+			door.Params = &media.Params{Codec: media.CodecJPEG, Width: width, Height: 480}
+			write(door, 1)
+		}
+		w.status("door", feed.StateWatching)
+		first := w.config()
+		w.frames(1, 2)
+		if second := w.config(); second.Number == first.Number || second.Params.Width != 1920 {
+			t.Errorf("got %+v", second)
+		}
+		w.frames(3)
+	})
+}
+
 func TestARemovedCameraIsToldAndTheLastOneEndsTheSubscription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rig := aitest.New(t, feed.Options{})

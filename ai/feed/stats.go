@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// tally counts what a worker got and missed. Sinks count.
+// tally counts what a worker got and missed. Sinks count, and streams what never came to
+// those.
 type tally struct{ sent, bytes, missed atomic.Uint64 }
 
 type counts struct{ sent, bytes, missed uint64 }

@@ -24,6 +24,7 @@ type Stream struct {
 	// Owned by the pump.
 	pace    pace
 	configs []*Config // in force, by track; nil before a track's first frame
+	losses  losses
 
 	// Of Mailbox, if that is the sink; owned by the holder of its lock.
 	box box
@@ -39,21 +40,24 @@ func (s *Stream) pump() {
 
 func (s *Stream) take(item ring.Item) {
 	f := item.Frame
-	request := &s.subscription.request
-	switch {
-	case f.Track.Kind == media.KindAudio:
-		if !request.Audio {
-			f.Release()
-			return
-		}
-	case !s.pace.passes(f, request):
+	s.subscription.Missed(s.losses.add(item.Missed))
+	if !s.wants(f) {
+		s.losses.came++
 		f.Release()
 		return
 	}
 	s.subscription.sink.Take(s, Frame{
-		Frame: f, Camera: s.Camera, Source: s.Source, Config: s.config(f), Missed: item.Missed,
-		Arrival: s.subscription.hub.now(), AnnexB: request.AnnexB,
+		Frame: f, Camera: s.Camera, Source: s.Source, Config: s.config(f), Missed: s.losses.take(),
+		Arrival: s.subscription.hub.now(), AnnexB: s.subscription.request.AnnexB,
 	})
+}
+
+// wants reports whether a frame is one that the worker asked for.
+func (s *Stream) wants(f *media.Frame) bool {
+	if f.Track.Kind == media.KindAudio {
+		return s.subscription.request.Audio
+	}
+	return s.pace.passes(f, &s.subscription.request)
 }
 
 // config returns the configuration that a frame has.
@@ -66,13 +70,19 @@ func (s *Stream) config(f *media.Frame) *Config {
 		return config
 	}
 	next := &Config{Camera: s.Camera, Source: s.Source, Track: f.Track, Params: f.Params, AnnexB: s.subscription.request.AnnexB}
-	if config != nil && config.Track.Codec == f.Track.Codec && sample.SameParams(config.Params, f.Params) {
+	if config != nil && config.Track.Codec == f.Track.Codec && sameParams(config.Params, f.Params) {
 		next.Number = config.Number // said again, as cameras do, or by a new connection
 	} else {
 		next.Number = s.subscription.nextConfig.Add(1)
 	}
 	s.configs[f.Track.ID] = next
 	return next
+}
+
+// sameParams reports whether a worker need not be told of either parameters after the
+// other. The size of a JPEG is nowhere else.
+func sameParams(a, b *media.Params) bool {
+	return a == b || sample.SameParams(a, b) && a.Width == b.Width && a.Height == b.Height
 }
 
 // end stops the pump and waits for it.
