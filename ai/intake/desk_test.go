@@ -459,6 +459,23 @@ func TestRulesGoWithTheirCamera(t *testing.T) {
 	}
 }
 
+func TestManyWhoMakeRulesAtOnceMakeNoMoreThanThereMayBe(t *testing.T) {
+	r := newRig(t, t.TempDir(), nil)
+	var work sync.WaitGroup
+	for i := range 2 * detection.MaxRules {
+		work.Go(func() {
+			rule := detection.Rule{ID: fmt.Sprint("rule-", i), Camera: "door", Gap: time.Second, Quiet: time.Second}
+			if _, err := r.desk.SetRule(context.Background(), rule); err != nil && reason(err) != detection.ReasonMany {
+				t.Error(err)
+			}
+		})
+	}
+	work.Wait()
+	if n := len(r.desk.Rules("door")); n != detection.MaxRules {
+		t.Errorf("%d rules", n)
+	}
+}
+
 func TestCamerasOfWhichNothingComesAreLetGo(t *testing.T) {
 	r := newRig(t, t.TempDir(), nil)
 	r.must(r.person("door"))

@@ -27,14 +27,12 @@ func (d *Desk) SetRule(ctx context.Context, r detection.Rule) (detection.Rule, e
 		return r, &detection.Error{Reason: detection.ReasonCamera, Text: "there is no such camera"}
 	}
 	r.Created = d.options.Now().UTC().Truncate(time.Microsecond)
-	d.mu.Lock()
-	others := slices.DeleteFunc(slices.Clone(d.rules[r.Camera]), func(other detection.Rule) bool { return other.ID == r.ID })
-	d.mu.Unlock()
+	d.changes.Lock()
+	defer d.changes.Unlock()
+	others := slices.DeleteFunc(slices.Clone(d.Rules(r.Camera)), func(other detection.Rule) bool { return other.ID == r.ID })
 	if len(others) >= detection.MaxRules {
 		return r, &detection.Error{Reason: detection.ReasonMany, Text: fmt.Sprintf("a camera has at most %d rules: remove one first", detection.MaxRules)}
 	}
-	d.changes.Lock()
-	defer d.changes.Unlock()
 	if err := d.forgetLeft(ctx); err != nil {
 		return r, err
 	}
