@@ -194,8 +194,12 @@ func (c *Conn) Next(ctx context.Context) (Item, error) {
 			return Item{}, fmt.Errorf("shared memory: %w", err)
 		case err != nil: // an earlier Next was called off
 			_ = c.wake.SetReadDeadline(time.Time{})
-			if ended := c.end(); ended != nil { // that it ended may have been lost with the deadline
+			// An end that came meanwhile, of either kind, is lost with the deadline.
+			if ended := c.end(); ended != nil {
 				return Item{}, ended
+			}
+			if ctx.Err() != nil {
+				return Item{}, ctx.Err()
 			}
 		}
 	}
