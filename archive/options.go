@@ -44,6 +44,7 @@ func (o *Options) fill() error {
 	}
 	o.RingSpan = cmp.Or(o.RingSpan, ring.DefaultMaxDuration)
 	o.SyncInterval = cmp.Or(o.SyncInterval, disk.DefaultSyncInterval)
+	o.StopTimeout = cmp.Or(o.StopTimeout, disk.DefaultStopTimeout)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

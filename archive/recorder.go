@@ -91,7 +91,15 @@ func (r *Recorder) Run(ctx context.Context) error {
 	<-ctx.Done()
 	r.stopSources()
 	stop()
-	err := group.Wait()
+	err := r.inTime(group.Wait)
+	if !errors.Is(err, disk.ErrTimeout) {
+		err = errors.Join(err, r.inTime(func() error {
+			r.writeDown(context.WithoutCancel(ctx))
+			r.keepHappenings(context.WithoutCancel(ctx))
+			r.keepRolling(context.WithoutCancel(ctx))
+			return nil
+		}))
+	}
 	if errors.Is(err, disk.ErrTimeout) {
 		r.options.Log.Error("the archive's disk hangs: what waited for it is lost", "err", err)
 		r.mu.Lock()
@@ -99,10 +107,23 @@ func (r *Recorder) Run(ctx context.Context) error {
 		r.mu.Unlock()
 		return nil
 	}
-	r.writeDown(context.WithoutCancel(ctx))
-	r.keepHappenings(context.WithoutCancel(ctx))
-	r.keepRolling(context.WithoutCancel(ctx))
 	return err
+}
+
+// inTime does what waits for the disk, when Drover stops. What hangs in the kernel is
+// left to it, be it the writer, or who deletes, or the index: who stops Drover has
+// not the patience of a network disk that is gone.
+func (r *Recorder) inTime(do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	late := time.NewTimer(r.options.StopTimeout)
+	defer late.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-late.C:
+		return disk.ErrTimeout
+	}
 }
 
 // stopSources ends all sources and returns when they have ended.

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -203,6 +204,47 @@ func TestADiskThatHangsDoesNotHoldUpTheEnd(t *testing.T) {
 	if err := r.recorder.index.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestWhoDeletesFromADiskThatHangsDoesNotHoldUpTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	fs := &spaceHangsFS{FS: disk.NewDir(dir), hang: make(chan struct{}), hanging: make(chan struct{}, 1)}
+	r := newRig(t, dir, continuous, func(o *Options) { o.FS, o.StopTimeout = fs, 20*time.Millisecond })
+	<-fs.hanging
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		r.stop()
+	}()
+	select {
+	case <-stopped:
+	case <-time.After(20 * time.Second):
+		t.Error("it waits for a disk that does not answer")
+	}
+	close(fs.hang)
+	<-stopped
+	if err := r.recorder.index.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// spaceHangsFS does not tell its space but once, when the archive is opened.
+type spaceHangsFS struct {
+	disk.FS
+	told    atomic.Bool
+	hang    chan struct{}
+	hanging chan struct{}
+}
+
+func (f *spaceHangsFS) Space() (disk.Space, error) {
+	if f.told.Swap(true) {
+		select {
+		case f.hanging <- struct{}{}:
+		default:
+		}
+		<-f.hang
+	}
+	return f.FS.Space()
 }
 
 type hangingFS struct {
