@@ -25,9 +25,11 @@ type ledger struct {
 	covered time.Time // up to here all is told; zero: nothing was ever recorded
 	open    bool      // a gap was told that goes on from covered
 	openBy  index.Cause
-	why     reason // why nothing comes now; its cause is "" where something should
-	lately  []lost // why nothing came, from when to when, since the last footage
-	lost    []lost // what was not written since, oldest first
+	counted time.Time // up to here the open gap is in missing, where it counts
+	heard   time.Time // when footage was last written: its own time may be another clock's
+	why     reason    // why nothing comes now; its cause is "" where something should
+	lately  []lost    // why nothing came, from when to when, since the last footage
+	lost    []lost    // what was not written since, oldest first
 	entries []entry
 
 	frames, missing time.Duration // covered and missing since the recorder began, without what nobody asked for
@@ -52,12 +54,12 @@ type entry struct {
 	close time.Time // not zero: what goes on ends here
 }
 
-// outcome takes what became of a fragment.
-func (l *ledger) outcome(o disk.Outcome) {
+// outcome takes what became of a fragment, as it is known at a time.
+func (l *ledger) outcome(o disk.Outcome, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if o.Written {
-		l.wrote(o)
+		l.wrote(o, now)
 		return
 	}
 	if n := len(l.lost); n > 0 && (l.lost[n-1].cause == o.Cause || n >= maxEntries) {
@@ -67,14 +69,12 @@ func (l *ledger) outcome(o disk.Outcome) {
 	l.lost = append(l.lost, lost{o.Start, o.End, reason{o.Cause, o.Detail, o.Start}})
 }
 
-func (l *ledger) wrote(o disk.Outcome) {
+func (l *ledger) wrote(o disk.Outcome, now time.Time) {
 	missing := o.Start.Sub(l.covered)
 	switch {
 	case l.open:
 		l.entries = append(l.entries, entry{close: o.Start})
-		if l.openBy != index.CauseRequest {
-			l.missing += max(0, missing)
-		}
+		l.count(o.Start)
 		l.open = false
 	case l.covered.IsZero(), missing <= o.Slack:
 	default:
@@ -84,11 +84,21 @@ func (l *ledger) wrote(o disk.Outcome) {
 			l.missing += missing
 		}
 	}
+	l.heard = now
 	l.frames += o.End.Sub(o.Start)
 	if o.End.After(l.covered) || l.covered.Sub(o.End) > mostOverlap { // the clock may have been set back
 		l.covered = o.End
 	}
 	l.lost, l.lately = after(l.lost, l.covered), after(l.lately, l.covered)
+}
+
+// count counts what is missing of the open gap up to a time, by the cause that it has
+// until then.
+func (l *ledger) count(to time.Time) {
+	if l.openBy != index.CauseRequest {
+		l.missing += max(0, to.Sub(l.counted))
+	}
+	l.counted = to
 }
 
 // after leaves what ends after a time.
@@ -191,13 +201,19 @@ func (l *ledger) begin(covered time.Time) {
 func (l *ledger) take(now time.Time) []entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.heard.IsZero() {
+		l.heard = now
+	}
 	if r, ok := l.goesOn(now); ok && !l.covered.IsZero() && !(l.open && l.openBy == r.cause) {
 		from := l.covered
-		if l.open && r.since.After(from) {
-			from = r.since // another cause took over
+		if l.open { // another cause took over
+			if from = l.counted; r.since.After(from) {
+				from = r.since
+			}
+			l.count(from)
 		}
 		l.entries = append(l.entries, entry{gap: index.Gap{From: from, Cause: r.cause, Detail: r.detail}})
-		l.open, l.openBy = true, r.cause
+		l.open, l.openBy, l.counted = true, r.cause, from
 	}
 	entries := l.entries
 	l.entries = nil
@@ -206,13 +222,13 @@ func (l *ledger) take(now time.Time) []entry {
 
 // goesOn returns why nothing has come for a while.
 func (l *ledger) goesOn(now time.Time) (reason, bool) {
-	silent := now.Sub(l.covered) > patience
+	silent := now.Sub(l.heard)
 	switch {
 	case l.why.cause != "" && now.Sub(l.why.since) > patience:
 		return l.why, true
-	case len(l.lost) > 0 && silent:
+	case len(l.lost) > 0 && silent > patience:
 		return l.lost[len(l.lost)-1].reason, true
-	case l.open || now.Sub(l.covered) < 12*patience:
+	case l.open || silent < 12*patience:
 		return reason{}, false
 	case len(l.lately) > 0:
 		return l.lately[len(l.lately)-1].reason, true
@@ -235,7 +251,7 @@ func (l *ledger) coverage(now time.Time) (float64, bool) {
 	defer l.mu.Unlock()
 	missing := l.missing
 	if l.open && l.openBy != index.CauseRequest {
-		missing += max(0, now.Sub(l.covered))
+		missing += max(0, now.Sub(l.counted))
 	}
 	if l.frames+missing <= 0 {
 		return 0, false

@@ -19,6 +19,9 @@ func notWritten(from, to float64, cause index.Cause) disk.Outcome {
 	return disk.Outcome{Start: at(from), End: at(to), Cause: cause}
 }
 
+// happened tells of what became of a fragment as soon as it is over.
+func happened(l *ledger, o disk.Outcome) { l.outcome(o, o.End) }
+
 func TestALedgerTellsEachGapOnceWithItsCause(t *testing.T) {
 	type gap struct {
 		from, to float64
@@ -28,40 +31,40 @@ func TestALedgerTellsEachGapOnceWithItsCause(t *testing.T) {
 		happens func(l *ledger)
 		want    []gap
 	}{
-		"footage without a gap":          {func(l *ledger) { l.outcome(written(0, 2)); l.outcome(written(2.04, 4)) }, nil},
-		"before the first there is none": {func(l *ledger) { l.outcome(written(50, 52)) }, nil},
+		"footage without a gap":          {func(l *ledger) { happened(l, written(0, 2)); happened(l, written(2.04, 4)) }, nil},
+		"before the first there is none": {func(l *ledger) { happened(l, written(50, 52)) }, nil},
 		"pictures were lost": {func(l *ledger) {
-			l.outcome(written(0, 2))
+			happened(l, written(0, 2))
 			o := written(5, 7)
 			o.Lost = true
-			l.outcome(o)
+			happened(l, o)
 		}, []gap{{2, 5, index.CauseLoss}}},
 		"the disk did not take two": {func(l *ledger) {
-			l.outcome(written(0, 2))
-			l.outcome(notWritten(2, 4, index.CauseDiskSlow))
-			l.outcome(notWritten(4, 6, index.CauseDiskSlow))
-			l.outcome(written(6, 8))
+			happened(l, written(0, 2))
+			happened(l, notWritten(2, 4, index.CauseDiskSlow))
+			happened(l, notWritten(4, 6, index.CauseDiskSlow))
+			happened(l, written(6, 8))
 		}, []gap{{2, 6, index.CauseDiskSlow}}},
 		"what was dropped is told ahead of what was queued": {func(l *ledger) {
-			l.outcome(notWritten(4, 6, index.CauseDiskSlow))
-			l.outcome(written(0, 2))
-			l.outcome(written(2, 4))
-			l.outcome(written(6, 8))
+			happened(l, notWritten(4, 6, index.CauseDiskSlow))
+			happened(l, written(0, 2))
+			happened(l, written(2, 4))
+			happened(l, written(6, 8))
 		}, []gap{{4, 6, index.CauseDiskSlow}}},
 		"the camera was away for a moment": {func(l *ledger) {
-			l.outcome(written(0, 2))
+			happened(l, written(0, 2))
 			l.absent(index.CauseLoginRefused, "", at(2))
 			l.present(at(4))
-			l.outcome(written(4, 6))
+			happened(l, written(4, 6))
 		}, []gap{{2, 4, index.CauseLoginRefused}}},
 		"a loss before the camera went": {func(l *ledger) {
-			l.outcome(written(0, 2))
+			happened(l, written(0, 2))
 			l.absent(index.CauseNetwork, "", at(9))
 			o := written(4, 6)
 			o.Lost = true
-			l.outcome(o)
+			happened(l, o)
 		}, []gap{{2, 4, index.CauseLoss}}},
-		"the clock was set back": {func(l *ledger) { l.outcome(written(1000, 1002)); l.outcome(written(0, 2)); l.outcome(written(5, 7)) }, []gap{{2, 5, index.CauseNetwork}}},
+		"the clock was set back": {func(l *ledger) { happened(l, written(1000, 1002)); happened(l, written(0, 2)); happened(l, written(5, 7)) }, []gap{{2, 5, index.CauseNetwork}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &ledger{}
@@ -82,7 +85,7 @@ func TestALedgerTellsEachGapOnceWithItsCause(t *testing.T) {
 
 func TestAGapThatGoesOnIsToldAndItsCauseMayChange(t *testing.T) {
 	l := &ledger{}
-	l.outcome(written(0, 2))
+	happened(l, written(0, 2))
 	l.absent(index.CauseNetwork, "", at(2))
 	if entries := l.take(at(6)); len(entries) > 0 {
 		t.Errorf("told too soon: %+v", entries)
@@ -99,7 +102,7 @@ func TestAGapThatGoesOnIsToldAndItsCauseMayChange(t *testing.T) {
 		t.Errorf("got %+v", entries)
 	}
 	l.present(at(120))
-	l.outcome(written(121, 123))
+	happened(l, written(121, 123))
 	if entries = l.take(at(124)); len(entries) != 1 || !entries[0].close.Equal(at(121)) {
 		t.Errorf("got %+v", entries)
 	}
@@ -111,7 +114,7 @@ func TestAGapThatGoesOnIsToldAndItsCauseMayChange(t *testing.T) {
 func TestWhileTheIndexHangsALedgerIsBounded(t *testing.T) {
 	l := &ledger{}
 	for i := range 10_000 {
-		l.outcome(written(float64(10*i), float64(10*i+2)))
+		happened(l, written(float64(10*i), float64(10*i+2)))
 	}
 	if n := len(l.take(at(100_000))); n > maxEntries+2 {
 		t.Errorf("%d entries wait", n)
@@ -120,13 +123,76 @@ func TestWhileTheIndexHangsALedgerIsBounded(t *testing.T) {
 
 func TestWhatNobodyWantedDoesNotCount(t *testing.T) {
 	l := &ledger{}
-	l.outcome(written(0, 10))
+	happened(l, written(0, 10))
 	l.absent(index.CauseRequest, "", at(10))
 	l.take(at(20))
 	l.present(at(1000))
-	l.outcome(written(1000, 1010))
+	happened(l, written(1000, 1010))
 	if c, ok := l.coverage(at(1010)); !ok || c != 1 {
 		t.Errorf("%v of what should have been is covered", c)
+	}
+}
+
+func TestEachCauseOfAGapCountsForItsOwnTime(t *testing.T) {
+	const hour = 3600.0
+	for name, c := range map[string]struct {
+		happens func(l *ledger)
+		want    float64 // is covered
+	}{
+		"off for ten hours, and eight seconds of connecting": {func(l *ledger) {
+			l.absent(index.CauseRequest, "off", at(hour))
+			l.take(at(hour + 10))
+			l.expected(at(11 * hour))
+			l.take(at(11*hour + 6))
+			happened(l, written(11*hour+8, 12*hour))
+		}, (2*hour - 8) / (2 * hour)},
+		"away for ten hours, and off for seven seconds": {func(l *ledger) {
+			l.absent(index.CauseNetwork, "away", at(hour))
+			l.take(at(hour + 10))
+			l.absent(index.CauseRequest, "off", at(11*hour))
+			l.take(at(11*hour + 6))
+			l.present(at(11*hour + 7))
+			happened(l, written(11*hour+7, 12*hour))
+		}, (2*hour - 7) / (12*hour - 7)},
+		"away, off, and away again": {func(l *ledger) {
+			l.absent(index.CauseNetwork, "away", at(hour))
+			l.take(at(hour + 10))
+			l.absent(index.CauseRequest, "off", at(2*hour))
+			l.take(at(2*hour + 10))
+			l.absent(index.CauseNetwork, "away", at(11*hour))
+			l.take(at(11*hour + 10))
+		}, hour / (3 * hour)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := &ledger{}
+			happened(l, written(0, hour))
+			c.happens(l)
+			if got, ok := l.coverage(at(12 * hour)); !ok || got < c.want-1e-9 || got > c.want+1e-9 {
+				t.Errorf("%.6f is covered, want %.6f", got, c.want)
+			}
+		})
+	}
+}
+
+func TestSilenceIsJudgedByWhenFootageComesAndNotByItsTime(t *testing.T) {
+	for name, off := range map[string]float64{"behind the clock": -120, "ahead of it": 120} {
+		t.Run(name, func(t *testing.T) {
+			l := &ledger{}
+			now := 0.0
+			for ; now < 600; now += 2 {
+				l.outcome(written(now+off, now+2+off), at(now+2))
+				if entries := l.take(at(now + 2)); len(entries) > 0 {
+					t.Fatalf("after %v seconds a gap is told: %+v", now, entries)
+				}
+			}
+			told := 0
+			for ; now < 700; now++ {
+				told += len(l.take(at(now)))
+			}
+			if told != 1 {
+				t.Errorf("when no more came, %d gaps were told, want 1", told)
+			}
+		})
 	}
 }
 

@@ -41,7 +41,7 @@ type source struct {
 func newSource(r *Recorder, key sourceKey, frames *ring.Ring, l *ledger, cancel context.CancelFunc) *source {
 	return &source{
 		recorder: r, key: key, ring: frames, ledger: l, cancel: cancel,
-		lane: r.writer.Lane(key.camera, key.source, l.outcome),
+		lane: r.writer.Lane(key.camera, key.source, func(o disk.Outcome) { l.outcome(o, r.now()) }),
 		done: make(chan struct{}), wake: make(chan struct{}, 1), away: make(chan struct{}, 1),
 	}
 }
