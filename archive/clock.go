@@ -45,14 +45,28 @@ func (w *watch) look(ctx context.Context, now time.Time) bool {
 			passed = w.r.options.Passed()
 		}
 		switch {
-		case moved-passed > step:
-			w.doubt(ctx, w.at)
+		case moved-passed > step && !w.isPutRight(now):
+			w.doubt(ctx, later(w.at, w.r.lastSign))
 		case w.doubts && passed-moved > step && now.Sub(w.sane).Abs() < leap:
 			w.believe(ctx, "the clock is what it was again")
 		}
 	}
 	w.at = now
 	return w.doubts
+}
+
+// isPutRight reports whether a clock that jumped ahead was behind the last sign of life
+// before Drover started, as one without a battery is, and is now where it may well be.
+func (w *watch) isPutRight(now time.Time) bool {
+	last := w.r.lastSign
+	return w.at.Before(last) && now.Sub(last) <= leap
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // load looks at the clock for the first time, beside what was before.

@@ -64,7 +64,11 @@ func TestALedgerTellsEachGapOnceWithItsCause(t *testing.T) {
 			o.Lost = true
 			happened(l, o)
 		}, []gap{{2, 4, index.CauseLoss}}},
-		"the clock was set back": {func(l *ledger) { happened(l, written(1000, 1002)); happened(l, written(0, 2)); happened(l, written(5, 7)) }, []gap{{2, 5, index.CauseNetwork}}},
+		"the clock was set back": {func(l *ledger) {
+			happened(l, written(1000, 1002))
+			happened(l, written(0, 2))
+			happened(l, written(5, 7))
+		}, []gap{{2, 5, index.CauseNetwork}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &ledger{}
