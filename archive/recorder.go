@@ -87,7 +87,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	group.Go(func() error { return r.writer.Run(writing) })
 	group.Go(func() error { return r.keepBooks(ctx) })
 	group.Go(func() error { return r.keeper.run(ctx) })
-	group.Go(func() error { return (&thinner{k: r.keeper, from: map[int64]int64{}}).run(ctx) })
+	group.Go(func() error { return (&thinner{k: r.keeper, from: map[int64]index.Moment{}}).run(ctx) })
 	<-ctx.Done()
 	r.stopSources()
 	stop()

@@ -75,7 +75,7 @@ func TestWhereDroverEndedWhileItThinnedRepairTakesTheWholeFile(t *testing.T) {
 			data, err := os.ReadFile(path)
 			must(t, err)
 			r.setClock(whole.End().Add(time.Hour + time.Second))
-			thin := thinner{k: r.recorder.keeper, from: map[int64]int64{}}
+			thin := thinner{k: r.recorder.keeper, from: map[int64]index.Moment{}}
 			_, err = thin.pass(t.Context())
 			must(t, err)
 			r.stop()

@@ -37,7 +37,8 @@ type keeper struct {
 
 	deleting sync.Mutex             // one deletes at a time; guards what follows
 	oldest   map[int64][]index.File // by stream: the next to be looked at, oldest first
-	from     map[int64]int64        // by stream: where to go on in the index
+	from     map[int64]index.Moment // by stream: behind which to go on in the index
+	looked   map[int64]bool         // by stream: all of it
 	limitsAt time.Time
 	fullSaid time.Time
 	rate     rate
@@ -59,7 +60,7 @@ type Space struct {
 }
 
 func newKeeper(r *Recorder) *keeper {
-	return &keeper{r: r, reserve: reserve{files: r.options.FS}, oldest: map[int64][]index.File{}, from: map[int64]int64{}, wake: make(chan struct{}, 1)}
+	return &keeper{r: r, reserve: reserve{files: r.options.FS}, oldest: map[int64][]index.File{}, from: map[int64]index.Moment{}, looked: map[int64]bool{}, wake: make(chan struct{}, 1)}
 }
 
 // makeRoom is told by the disk that something has to be deleted. It does not wait.
@@ -215,8 +216,8 @@ func others(streams []index.Stream, i int) []index.Stream {
 // another, but for what is kept; with beside, only where one of those streams has
 // footage. It ends at the first file that is not so old.
 func (k *keeper) olderThan(ctx context.Context, s index.Stream, from, before time.Time, cause index.Cause, beside []index.Stream) error {
-	for number := int64(0); ; {
-		page, err := k.r.index.Oldest(ctx, s.ID, number, index.Here, doomAtOnce)
+	for after := (index.Moment{Start: from}); ; {
+		page, err := k.r.index.Earliest(ctx, s.ID, after, doomAtOnce)
 		if err != nil {
 			return err
 		}
@@ -226,7 +227,7 @@ func (k *keeper) olderThan(ctx context.Context, s index.Stream, from, before tim
 			if !f.End().Before(before) {
 				return k.doom(ctx, cause, victims)
 			}
-			if f.Start.Before(from) || cause == index.CauseDeleted && k.waits(f) {
+			if cause == index.CauseDeleted && k.waits(f) {
 				continue
 			}
 			if goes, err := k.goes(ctx, s, f, beside); err != nil {
@@ -241,7 +242,7 @@ func (k *keeper) olderThan(ctx context.Context, s index.Stream, from, before tim
 		if len(page) < doomAtOnce {
 			return nil
 		}
-		number = page[len(page)-1].Number + 1
+		after = page[len(page)-1].Moment()
 	}
 }
 
@@ -301,6 +302,7 @@ func (k *keeper) free(ctx context.Context, bytes int64) error {
 func (k *keeper) deleteOldest(ctx context.Context, streams []index.Stream, bytes int64, gone *int64) error {
 	clear(k.oldest) // others delete, too
 	clear(k.from)
+	clear(k.looked)
 	for bytes > 0 && ctx.Err() == nil {
 		var victims []index.Victim
 		for bytes > 0 && len(victims) < doomAtOnce {
@@ -355,18 +357,18 @@ func (k *keeper) next(ctx context.Context, streams []index.Stream) (index.Stream
 
 // refill asks for the oldest files of a stream that were not looked at.
 func (k *keeper) refill(ctx context.Context, stream int64) error {
-	if len(k.oldest[stream]) > 0 || k.from[stream] < 0 {
+	if len(k.oldest[stream]) > 0 || k.looked[stream] {
 		return nil
 	}
-	page, err := k.r.index.Oldest(ctx, stream, k.from[stream], index.Here, oldestAtOnce)
+	page, err := k.r.index.Earliest(ctx, stream, k.from[stream], oldestAtOnce)
 	if err != nil {
 		return err
 	}
 	if len(page) == 0 {
-		k.from[stream] = -1
+		k.looked[stream] = true
 		return nil
 	}
-	k.oldest[stream], k.from[stream] = page, page[len(page)-1].Number+1
+	k.oldest[stream], k.from[stream] = page, page[len(page)-1].Moment()
 	return nil
 }
 

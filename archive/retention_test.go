@@ -3,11 +3,13 @@ package archive
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/drover-video/drover/archive/disk"
 	"github.com/drover-video/drover/archive/index"
+	"github.com/drover-video/drover/archive/layout"
 	"github.com/drover-video/drover/core/camera"
 	"github.com/drover-video/drover/core/event"
 )
@@ -51,6 +53,20 @@ func (r *rig) copied(f *index.File) {
 		r.t.Fatal(err)
 	}
 	must(r.t, r.recorder.Index().Copied(r.t.Context(), o))
+}
+
+// restore puts a file of n fragments of two seconds, which is not on disk, into the index.
+func (r *rig) restore(source string, number int64, start time.Time, n int) index.File {
+	r.t.Helper()
+	s, err := r.recorder.Index().Stream(r.t.Context(), "door", source)
+	must(r.t, err)
+	f := index.File{Stream: s.ID, Number: number, Run: 1, Epoch: 1, Start: start, Init: 10, Header: 100, Bytes: 100, Format: index.Format{Codecs: "avc1"}, Places: index.Here}
+	for range n {
+		f.Fragments = append(f.Fragments, layout.Fragment{Offset: f.Bytes, Bytes: 100, Head: 80, Duration: 180_000, Keyframe: true})
+		f.Bytes += 100
+	}
+	must(r.t, r.recorder.Index().Restore(r.t.Context(), f))
+	return f
 }
 
 // minutes records n whole files of a minute each, and a bit.
@@ -300,4 +316,37 @@ func TestFootageThatNoEventWasInGoes(t *testing.T) {
 		t.Errorf("%d files are left that no event was in", between)
 	}
 	r.verified()
+}
+
+func TestFootageOfAClockThatWasAheadHoldsUpNoOther(t *testing.T) {
+	const day = 24 * time.Hour
+	for name, c := range map[string]struct {
+		record camera.RecordSpec
+		floor  Floor
+		want   []int64
+	}{
+		"by age":         {camera.RecordSpec{Mode: camera.RecordOff, MaxAge: 2 * day}, Floor{Bytes: 1}, []int64{1, 4}},
+		"by bytes":       {camera.RecordSpec{Mode: camera.RecordOff, MaxBytes: 400}, Floor{Bytes: 1}, []int64{1, 4}},
+		"on a full disk": {camera.RecordSpec{Mode: camera.RecordOff}, Floor{Bytes: 1 << 62}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, t.TempDir(), camera.RecordSpec{Mode: camera.RecordOff}, func(o *Options) {
+				o.Passed, o.MinFree = func() time.Duration { return time.Second }, c.floor
+			})
+			// The first was recorded by a clock that was a year ahead.
+			for i, start := range []time.Duration{365 * day, -100 * day, -99 * day, -day} {
+				r.restore("main", int64(i+1), r.clock().Add(start), 1)
+			}
+			r.spec(c.record)
+			r.pass()
+			var left []int64
+			for _, f := range r.files() {
+				left = append(left, f.Number)
+			}
+			slices.Sort(left)
+			if !slices.Equal(left, c.want) {
+				t.Errorf("left are %v, want %v", left, c.want)
+			}
+		})
+	}
 }

@@ -27,7 +27,7 @@ const (
 // A thinner makes files of keyframes alone of those that are old enough, by copying.
 type thinner struct {
 	k    *keeper
-	from map[int64]int64 // by stream: the first number that was not looked at
+	from map[int64]index.Moment // by stream: up to where all was looked at
 }
 
 // run thins until ctx ends.
@@ -72,7 +72,10 @@ func (t *thinner) pass(ctx context.Context) (total int64, err error) {
 }
 
 func (t *thinner) stream(ctx context.Context, s index.Stream, before time.Time) (total int64, err error) {
-	page, err := t.k.r.index.Oldest(ctx, s.ID, t.from[s.ID], index.Here, oldestAtOnce)
+	if t.from[s.ID].Start.After(before) {
+		delete(t.from, s.ID) // the clock went back: what is recorded since begins before
+	}
+	page, err := t.k.r.index.Earliest(ctx, s.ID, t.from[s.ID], oldestAtOnce)
 	if err != nil {
 		return 0, err
 	}
@@ -81,7 +84,7 @@ func (t *thinner) stream(ctx context.Context, s index.Stream, before time.Time) 
 		if !f.End().Before(before) {
 			return total, nil
 		}
-		t.from[s.ID] = f.Number + 1
+		t.from[s.ID] = f.Moment()
 		if f.Thinned || f.Format.Width == 0 {
 			continue
 		}

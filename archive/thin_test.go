@@ -30,7 +30,7 @@ func TestOldFilesKeepTheirKeyframesAndTheirTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.setClock(before[2].End().Add(time.Hour + time.Second))
-	thin := thinner{k: r.recorder.keeper, from: map[int64]int64{}}
+	thin := thinner{k: r.recorder.keeper, from: map[int64]index.Moment{}}
 	if _, err := thin.pass(t.Context()); err != nil {
 		t.Fatal(err)
 	}

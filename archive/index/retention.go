@@ -71,16 +71,33 @@ func (x *Index) usageOf(ctx context.Context, streamID int64) (Usage, error) {
 // Oldest returns the finished files of a stream that were recorded first, at most
 // limit from a number on, without fragments: those that lie in one of places.
 func (x *Index) Oldest(ctx context.Context, streamID, fromNumber int64, places Places, limit int) ([]File, error) {
-	// Of Here, a year of what lies in the second home alone is stepped over.
-	where := selectFilesOnly + " WHERE f.places & ? <> 0"
-	arguments := []any{places}
-	if places == Here {
-		where, arguments = selectFilesHere, nil
-	}
-	rows, err := x.db.Reader().QueryContext(ctx, where+" AND f.stream = ? AND f.state = 1 AND f.number >= ? ORDER BY f.number LIMIT ?",
-		append(arguments, streamID, fromNumber, limit)...)
+	rows, err := x.db.Reader().QueryContext(ctx, selectFilesOnly+" WHERE f.places & ? <> 0 AND f.stream = ? AND f.state = 1 AND f.number >= ? ORDER BY f.number LIMIT ?",
+		places, streamID, fromNumber, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read the oldest files: %w", sqlite.Explain(err))
+	}
+	return scanFiles(rows, nil)
+}
+
+// A Moment is where a file is among those of its stream by their times, which is not
+// how they were recorded where a clock went back.
+type Moment struct {
+	Start  time.Time
+	Number int64
+}
+
+// Moment returns where the file is.
+func (f *File) Moment() Moment { return Moment{f.Start, f.Number} }
+
+// Earliest returns the finished files of a stream that lie in the archive's own
+// directory and begin first, at most limit behind a moment, without fragments.
+func (x *Index) Earliest(ctx context.Context, streamID int64, after Moment, limit int) ([]File, error) {
+	// By this index, a year of what lies in the second home alone is stepped over.
+	rows, err := x.db.Reader().QueryContext(ctx, selectColumnsOnly+`FROM files f INDEXED BY files_here JOIN formats m ON m.id = f.format
+		WHERE f.places & 1 <> 0 AND f.stream = ?1 AND f.state = 1 AND (f.start, f.number) > (?2, ?3) ORDER BY f.start, f.number LIMIT ?4`,
+		streamID, after.Start.UnixMicro(), after.Number, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read the earliest files: %w", sqlite.Explain(err))
 	}
 	return scanFiles(rows, nil)
 }
@@ -90,7 +107,6 @@ const (
 	SELECT f.stream, f.number, f.state, f.places, f.thinned, f.start, f.span, f.duration, f.init, f.header, f.bytes, f.run, f.epoch,
 		f.sequence, f.discontinuity, m.codecs, m.width, m.height, m.fps, f.frames, f.other_frames, x'' `
 	selectFilesOnly = selectColumnsOnly + "FROM files f JOIN formats m ON m.id = f.format"
-	selectFilesHere = selectColumnsOnly + "FROM files f INDEXED BY files_here JOIN formats m ON m.id = f.format WHERE f.places & 1 <> 0"
 )
 
 // A Victim is a file that is to be deleted, and its path below the archive's

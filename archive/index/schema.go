@@ -115,5 +115,9 @@ func migrations() []string {
 		`
 		-- What can be deleted here, among all that lies in the second home alone.
 		CREATE INDEX files_here ON files (stream, number) WHERE places & 1 <> 0;`,
+		`
+		-- It is asked for by time: numbers and times differ where a clock went back.
+		DROP INDEX files_here;
+		CREATE INDEX files_here ON files (stream, start, number) WHERE places & 1 <> 0;`,
 	}
 }
