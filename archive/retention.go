@@ -28,6 +28,11 @@ const (
 	// rollingMargin is how much longer than its pre-roll is kept of a camera whose
 	// events are recorded by recording always.
 	rollingMargin = 30 * time.Second
+
+	// besideMargin is how much of a file's time may be missing of another source for
+	// it to stand in for the file: keyframes of sources lie apart, and connections end
+	// at different moments.
+	besideMargin = 2 * time.Second
 )
 
 // A keeper deletes what is too old, or too much, and makes room on the disk. It asks
@@ -214,7 +219,7 @@ func others(streams []index.Stream, i int) []index.Stream {
 
 // olderThan deletes files of a stream that began from a time on and ended before
 // another, but for what is kept; with beside, only where one of those streams has
-// footage. It ends at the first file that is not so old.
+// about all of its time. It ends at the first file that is not so old.
 func (k *keeper) olderThan(ctx context.Context, s index.Stream, from, before time.Time, cause index.Cause, beside []index.Stream) error {
 	for after := (index.Moment{Start: from}); ; {
 		page, err := k.r.index.Earliest(ctx, s.ID, after, doomAtOnce)
@@ -253,15 +258,32 @@ func (k *keeper) goes(ctx context.Context, s index.Stream, f *index.File, beside
 		return !kept, err
 	}
 	for _, other := range beside {
-		spans, err := k.r.index.Spans(ctx, other.ID, f.Start, f.End(), 0)
+		missing, err := k.missing(ctx, other, f)
 		if err != nil {
 			return false, err
 		}
-		if len(spans) > 0 {
+		if missing <= min(besideMargin, f.Span/10) {
 			return true, nil
 		}
 	}
 	return false, nil
+}
+
+// missing returns of how much of a file's time another stream has no footage.
+func (k *keeper) missing(ctx context.Context, other index.Stream, f *index.File) (time.Duration, error) {
+	spans, err := k.r.index.Spans(ctx, other.ID, f.Start, f.End(), 0)
+	missing := f.Span
+	for _, s := range spans {
+		from, to := s.From, s.To
+		if from.Before(f.Start) {
+			from = f.Start
+		}
+		if to.After(f.End()) {
+			to = f.End()
+		}
+		missing -= max(0, min(to.Sub(from), s.Covered))
+	}
+	return missing, err
 }
 
 // waits reports whether a file is kept until it has a copy in the second home.

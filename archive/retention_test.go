@@ -350,3 +350,32 @@ func TestFootageOfAClockThatWasAheadHoldsUpNoOther(t *testing.T) {
 		})
 	}
 }
+
+func TestTheLargerSourceGoesWhereTheSmallerHasAboutAllOfItsTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		begins time.Duration // the smaller source's file, after the larger's
+		n      int           // fragments of it
+		goes   bool
+	}{
+		"all":              {0, 30, true},
+		"but for a moment": {time.Second, 30, true},
+		"a moment":         {58 * time.Second, 1, false},
+		"half":             {0, 15, false},
+		"another minute":   {time.Minute, 30, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, t.TempDir(), camera.RecordSpec{Mode: camera.RecordOff}, nil)
+			day := r.clock().Add(-100 * time.Hour)
+			main := r.restore("main", 1, day, 30)
+			r.restore("sub", 1, day.Add(c.begins), c.n)
+			r.recorder.SetSpec(camera.Spec{ID: "door", Enabled: true, Sources: []camera.SourceSpec{{Name: "main"}, {Name: "sub"}}, Record: camera.RecordSpec{
+				Mode: camera.RecordOff, Sources: []string{"main", "sub"}, Thin: camera.ThinSpec{After: time.Hour, Keep: camera.ThinSub},
+			}})
+			r.pass()
+			_, there, err := r.recorder.Index().FileByNumber(t.Context(), main.Key())
+			if err != nil || there == c.goes {
+				t.Errorf("it is there: %t, %v", there, err)
+			}
+		})
+	}
+}
