@@ -98,8 +98,11 @@ func (rs *routes) registerDetections(api huma.API) {
 		return op
 	}
 	const rules = "/api/v1/cameras/{id}/rules"
-	huma.Register(api, tagged(operation("report-detections", http.MethodPost, "/api/v1/cameras/{id}/detections",
-		"Say what was seen in a frame", http.StatusNotFound, http.StatusTooManyRequests), http.StatusAccepted), rs.reportDetections)
+	report := tagged(operation("report-detections", http.MethodPost, "/api/v1/cameras/{id}/detections",
+		"Say what was seen in a frame", http.StatusNotFound, http.StatusTooManyRequests), http.StatusAccepted)
+	report.MaxBodyBytes = maxReportBytes + 1
+	report.Middlewares = huma.Middlewares{rs.limitReports}
+	huma.Register(api, report, rs.reportDetections)
 	huma.Register(api, tagged(operation("list-detection-events", http.MethodGet, "/api/v1/detections/events",
 		"What rules found in what was seen", http.StatusUnprocessableEntity), http.StatusOK), rs.listDetectionEvents)
 	huma.Register(api, tagged(operation("list-rules", http.MethodGet, rules, "What makes events of a camera's detections", http.StatusNotFound), http.StatusOK), rs.listRules)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -25,9 +26,25 @@ type seer struct {
 	query   detection.Query
 	rules   []detection.Rule
 	missed  uint64
+	refused map[detection.Reason]int
+
+	inside  int
+	entered chan int      // how many are inside, of each that enters; nil: nobody wants to know
+	leave   chan struct{} // lets one of them leave
 }
 
 func (s *seer) Report(r detection.Report) error {
+	if s.entered != nil {
+		s.mu.Lock()
+		s.inside++
+		n := s.inside
+		s.mu.Unlock()
+		s.entered <- n
+		<-s.leave
+		s.mu.Lock()
+		s.inside--
+		s.mu.Unlock()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail != nil {
@@ -37,6 +54,10 @@ func (s *seer) Report(r detection.Report) error {
 		return &detection.Error{Reason: detection.ReasonCamera, Text: "there is no such camera"}
 	}
 	if err := r.Normalize(); err != nil {
+		var refused *detection.Error
+		if errors.As(err, &refused) {
+			s.refused[refused.Reason]++
+		}
 		return err
 	}
 	s.reports = append(s.reports, detection.Numbered{Report: r, Number: uint64(len(s.reports) + 1)})
@@ -93,7 +114,7 @@ func (s *seer) RemoveRule(_ context.Context, _, id string) (bool, error) {
 }
 
 func newSeer(t *testing.T) (*bench, *seer) {
-	s := &seer{changed: make(chan struct{})}
+	s := &seer{changed: make(chan struct{}), refused: map[detection.Reason]int{}}
 	b := newBench(t, func(o *Options) { o.Detections = s })
 	b.must(http.StatusCreated, "POST", "/api/v1/cameras", `{"id":"door","url":"rtsp://h/x"}`)
 	return b, s
@@ -138,6 +159,9 @@ func TestABadReportHasAClearAnswer(t *testing.T) {
 		"an unknown field":     {reportPath, `{` + at + `,"detections":[],"boxes":1}`, problemInvalid},
 		"too many boxes":       {reportPath, `{` + at + `,"detections":[` + strings.Repeat(`{"label":"a","score":1},`, 300) + `{"label":"a","score":1}]}`, problemInvalid},
 		"a million boxes":      {reportPath, `{` + at + `,"detections":[` + strings.Repeat(`{"label":"a","score":1},`, 1e6) + `{"label":"a","score":1}]}`, problemTooLarge},
+		"many that are none":   {reportPath, `{` + at + `,"detections":[` + strings.Repeat(`{},`, 80_000) + `{}]}`, problemInvalid},
+		"more than a report":   {reportPath, `{` + at + `,"detections":[]}` + strings.Repeat(" ", maxReportBytes), problemTooLarge},
+		"half of one":          {reportPath, `{` + at + `,"detections":[`, problemMalformed},
 		"JSON that is a list":  {reportPath, `{` + at + `,"detections":[],"json":[]}`, problemInvalid},
 		"a negative sequence":  {reportPath, `{"epoch":5,"sequence":-1,"detections":[]}`, problemInvalid},
 		"detections of a text": {reportPath, `{` + at + `,"detections":"none"}`, problemInvalid},
@@ -148,6 +172,80 @@ func TestABadReportHasAClearAnswer(t *testing.T) {
 				t.Errorf("it says back what came: %s", got.Detail)
 			}
 		})
+	}
+}
+
+func TestTooManyDetectionsAreCountedBeforeTheyAreRead(t *testing.T) {
+	b, s := newSeer(t)
+	list := func(n int) string {
+		return `{"time":"2026-07-01T10:00:00Z","detections":[` + strings.TrimSuffix(strings.Repeat(`{},`, n), ",") + `]}`
+	}
+	// Each of them lacks a label: that they are too many is known without reading them.
+	got := b.refused(b.do("POST", reportPath, list(257)), problemInvalid)
+	if got.Detail != "detections: there are at most 256 of one frame" || len(got.Errors) != 1 || s.refused[detection.ReasonMany] != 1 {
+		t.Errorf("got %+v, counted %v", got, s.refused)
+	}
+	if got := b.refused(b.do("POST", reportPath, list(256)), problemInvalid); !strings.Contains(got.Detail, "label") {
+		t.Errorf("got %+v", got)
+	}
+	b.refused(b.do("POST", "/api/v1/cameras/attic/detections", list(257)), problemNoCamera)
+	// As many as there may be, with all that they may have.
+	one := `{"label":"a, [b]","score":1,"box":{"x":0.1,"y":0.2,"width":0.3,"height":0.4},"attributes":{"a":"\"[,,"},"json":{"list":[1,2,[3,4]]}},`
+	b.must(http.StatusAccepted, "POST", reportPath, `{"time":"2026-07-01T10:00:00Z","detections":[`+strings.TrimSuffix(strings.Repeat(one, 256), ",")+`]}`)
+	if n := len(s.reports[0].Detections); n != 256 {
+		t.Errorf("%d were taken", n)
+	}
+}
+
+func TestElementsOfListsAreCounted(t *testing.T) {
+	for text, want := range map[string]int{
+		`{"detections":[]}`: 1, `{"detections":[{}]}`: 1, `{"detections":[{},{}]}`: 2, `{"a":1,"b":2}`: 0, `[1,2,3]`: 3,
+		`{"detections":[{"json":{"list":[1,2,3,4]},"x":1}]}`: 1, `{"a":[1,2],"a":[3]}`: 3, `{"a":",[,","b":["\",[","c"]}`: 2,
+		`[[1,2],[3,4]]`: 6, `]]]{"a":[1,2]}`: 2, `"`: 0, `"\`: 0, ``: 0,
+	} {
+		if got := elements([]byte(text), 100); got != want {
+			t.Errorf("%s: got %d, want %d", text, got, want)
+		}
+	}
+	if got := elements([]byte("["+strings.Repeat("1,", 1000)+"1]"), 7); got != 8 {
+		t.Errorf("it counts on to %d, though more than 7 are too many", got)
+	}
+}
+
+func FuzzElements(f *testing.F) {
+	f.Add([]byte(`{"detections":[{"a":[1,2]},{}],"json":{"b":"\"["}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got := elements(data, len(data))
+		var r struct{ Detections []json.RawMessage }
+		if json.Unmarshal(data, &r) == nil && len(r.Detections) > got {
+			t.Errorf("of %d detections %d were counted", len(r.Detections), got)
+		}
+	})
+}
+
+func TestFewReportsAreReadAtOnce(t *testing.T) {
+	b, s := newSeer(t)
+	s.entered, s.leave = make(chan int), make(chan struct{})
+	const body = `{"time":"2026-07-01T10:00:00Z","detections":[]}`
+	var group sync.WaitGroup
+	for range 3 * maxReading {
+		group.Go(func() {
+			if w := b.do("POST", reportPath, body); w.Code != http.StatusAccepted {
+				t.Errorf("got %d %s", w.Code, w.Body)
+			}
+		})
+	}
+	most := 0
+	for range 3 * maxReading {
+		most = max(most, <-s.entered)
+		if most == maxReading { // Until now none has left.
+			s.leave <- struct{}{}
+		}
+	}
+	close(s.leave)
+	group.Wait()
+	if most > maxReading {
+		t.Errorf("%d were read at once", most)
 	}
 }
 

@@ -32,11 +32,12 @@ type routes struct {
 	streams chan struct{} // a token for each listener to live events
 
 	watchers chan struct{} // a token for each listener to detections
+	reading  chan struct{} // a token for each report that is read
 }
 
 // newRoutes returns the handler of REST, health and metrics.
 func newRoutes(options Options) (http.Handler, error) {
-	rs := &routes{options: options, probes: make(chan struct{}, maxProbes), streams: make(chan struct{}, maxStreams), watchers: make(chan struct{}, maxWatchers)}
+	rs := &routes{options: options, probes: make(chan struct{}, maxProbes), streams: make(chan struct{}, maxStreams), watchers: make(chan struct{}, maxWatchers), reading: make(chan struct{}, maxReading)}
 	router := chi.NewRouter()
 	router.Use(guard, middleware.GetHead)
 	router.NotFound(notFound)
