@@ -51,10 +51,10 @@ func (t *thinner) run(ctx context.Context) error {
 // pass thins what is old enough, at most one page of each stream, and returns how many
 // bytes that was.
 func (t *thinner) pass(ctx context.Context) (total int64, err error) {
-	if t.k.r.Space().DoubtsClock {
+	now := t.k.r.now()
+	if t.k.r.watch.look(ctx, now) {
 		return 0, nil
 	}
-	now := t.k.r.now()
 	for _, s := range t.k.r.index.Streams() {
 		t.k.r.mu.Lock()
 		p := t.k.r.policies[s.Camera]

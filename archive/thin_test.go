@@ -98,3 +98,16 @@ func TestTheFirstSourceGoesWhereAnotherHasFootage(t *testing.T) {
 		t.Errorf("got %v and %v", p.firstGoesAfter("main"), p.firstGoesAfter("sub"))
 	}
 }
+
+func TestNothingIsThinnedByAClockThatHasJustJumped(t *testing.T) {
+	record := camera.RecordSpec{Mode: camera.RecordContinuous, Thin: camera.ThinSpec{After: 24 * time.Hour, Keep: camera.ThinKeyframes}}
+	r := newRig(t, t.TempDir(), record, func(o *Options) { o.Passed = func() time.Duration { return time.Second } })
+	r.minutes(2)
+	r.pass()
+	r.setClock(r.clock().Add(365 * 24 * time.Hour)) // the keeper has not come to look at it
+	thin := thinner{k: r.recorder.keeper, from: map[int64]index.Moment{}}
+	thinned, err := thin.pass(t.Context())
+	if err != nil || thinned > 0 {
+		t.Errorf("%d bytes were thinned, %v", thinned, err)
+	}
+}
