@@ -248,6 +248,26 @@ func TestAThinnedFileIsCopiedAnew(t *testing.T) {
 	}
 }
 
+func TestWhatWasLetGoOfInTheSecondHomeIsNotCopiedAgainOnceItIsThinned(t *testing.T) {
+	x, s := copying(t)
+	f := record(t, x, s.ID, 0, 30)
+	if err := x.Evict(t.Context(), copied(t, x, "a", f), index.CauseDeleted); err != nil {
+		t.Fatal(err)
+	}
+	thin(t, x, victim(t, x, f.Key()))
+	equal(t, "queue", uncopied(t, x, s.ID), nil)
+	if got := victim(t, x, f.Key()).File; got.Places != index.Here|index.Evicted || !got.Thinned {
+		t.Errorf("places %b, thinned %t", got.Places, got.Thinned)
+	}
+	// Nor when copying is switched on anew.
+	for _, on := range []bool{false, true} {
+		if err := x.Copying(t.Context(), on); err != nil {
+			t.Fatal(err)
+		}
+	}
+	equal(t, "queue, anew", uncopied(t, x, s.ID), nil)
+}
+
 func TestAnObjectIsIntendedAnewAndAnotherOneOfTheStreamAbandoned(t *testing.T) {
 	x, s := copying(t)
 	f := record(t, x, s.ID, 0, 30)

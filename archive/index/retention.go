@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -248,13 +249,18 @@ func (x *Index) Promise(ctx context.Context, path string) error {
 
 // Replace puts another file in the place of one, as thinning does: it has the same
 // number, and a path of its own. The old path is doomed, and so is its copy in the
-// second home, which gets one of the new file.
+// second home, which gets one of the new file unless the copy was let go of there.
 func (x *Index) Replace(ctx context.Context, old, new Victim) error {
 	by := new.File
 	defer x.reshaped(by.Stream)
 	return x.db.Write(ctx, "replace a file", func(ctx context.Context, tx *sql.Tx) error {
 		format, err := formatID(ctx, tx, by.Format)
 		if err != nil {
+			return err
+		}
+		var evicted Places
+		err = tx.QueryRowContext(ctx, "SELECT places & ? FROM files WHERE stream = ? AND number = ?", Evicted, by.Stream, by.Number).Scan(&evicted)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 		if err := addHours(ctx, tx, &old.File, -1); err != nil {
@@ -272,6 +278,13 @@ func (x *Index) Replace(ctx context.Context, old, new Victim) error {
 		if err := insertFile(ctx, tx, &by, format); err != nil {
 			return err
 		}
-		return finish(ctx, tx, &by)
+		if err := finish(ctx, tx, &by); err != nil || evicted == 0 {
+			return err
+		}
+		if err := unqueue(ctx, tx, by.Key()); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE files SET places = places | ? WHERE stream = ? AND number = ?", evicted, by.Stream, by.Number)
+		return err
 	})
 }
