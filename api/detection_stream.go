@@ -71,7 +71,7 @@ func (rs *routes) keptDetections(ctx context.Context, in *detectionsRequest) (*h
 }
 
 // streamDetections sends reports of a camera until the client leaves, is too slow to
-// take them, or the server stops.
+// take them, the camera is removed, or the server stops.
 func (rs *routes) streamDetections(ctx huma.Context, in *detectionsRequest) {
 	request, writer := humachi.Unwrap(ctx)
 	ctx.SetHeader("Content-Type", "text/event-stream")
@@ -92,6 +92,9 @@ func (rs *routes) streamDetections(ctx huma.Context, in *detectionsRequest) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for {
+		if _, ok := rs.options.Cameras.Get(in.Camera); !ok {
+			return // and who asks again is told that there is none
+		}
 		batch := rs.options.Detections.After(in.Camera, last, liveReports)
 		last = batch.Last
 		text := appendReports(nil, batch, in)

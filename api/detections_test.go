@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -346,6 +347,31 @@ func TestAListenerHearsWhatIsSeen(t *testing.T) {
 	if got := next("data: "); got != `{"camera":"door","source":"","time":"1970-01-01T00:00:00.000005Z","worker":"worker","detections":[{"label":"person","score":0.5}]}` {
 		t.Errorf("got %s", got)
 	}
+}
+
+func TestAListenerIsSentAwayWhenTheCameraIsRemoved(t *testing.T) {
+	b, s := newSeer(t)
+	server := httptest.NewServer(b.handler)
+	defer server.Close()
+	request, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/api/v1/detections?camera=door", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Accept", "text/event-stream")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	b.must(http.StatusNoContent, "DELETE", "/api/v1/cameras/door", "")
+	s.mu.Lock()
+	close(s.changed) // as the desk does
+	s.changed = make(chan struct{})
+	s.mu.Unlock()
+	if text, err := io.ReadAll(answer.Body); err != nil || string(text) != "retry: 2000\n\n" {
+		t.Errorf("got %q, %v", text, err)
+	}
+	b.refused(b.do("GET", "/api/v1/detections?camera=door", "", "Accept", "text/event-stream"), problemNoCamera)
 }
 
 func TestRulesAreSetListedAndRemoved(t *testing.T) {

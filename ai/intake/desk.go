@@ -244,12 +244,15 @@ func (d *Desk) Events(ctx context.Context, q detection.EventQuery) ([]detection.
 	return d.options.Store.Events(ctx, q)
 }
 
-// Removed forgets a camera and its rules. What it saw is kept as long as its
-// recordings may be.
+// Removed forgets a camera and its rules, and wakes who listens. What it saw is kept as
+// long as its recordings may be.
 func (d *Desk) Removed(camera string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.feeds, camera)
+	if f := d.feeds[camera]; f != nil {
+		close(f.changed)
+		delete(d.feeds, camera)
+	}
 	if len(d.rules[camera]) > 0 {
 		d.setRules(camera, nil)
 		d.left = append(d.left, camera)

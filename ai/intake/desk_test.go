@@ -497,6 +497,19 @@ func TestCamerasOfWhichNothingComesAreLetGo(t *testing.T) {
 	}
 }
 
+func TestWhoListensToACameraThatIsRemovedIsWoken(t *testing.T) {
+	r := newRig(t, t.TempDir(), nil)
+	r.must(r.person("door"))
+	batch := r.desk.After("door", r.desk.Newest("door"), 1)
+	r.desk.Removed("door")
+	select {
+	case <-batch.Changed:
+	default:
+		t.Error("a listener hears nothing of it")
+	}
+	r.desk.Removed("door") // of nothing
+}
+
 func TestManyReportAtOnce(t *testing.T) {
 	r := newRig(t, t.TempDir(), func(o *Options) { o.Limits = Limits{WorkerReports: 1e9, WorkerBytes: 1e12, AllReports: 1e9} })
 	r.rule(detection.Rule{ID: "people", Camera: "door"})
