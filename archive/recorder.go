@@ -25,7 +25,8 @@ type Recorder struct {
 	keeper  *keeper
 	watch   watch
 
-	lastSign time.Time // of life of the process before, or of its recordings
+	lastSign    time.Time // of life of the process before, or of its recordings
+	refusedSaid time.Time // when it was last told that files cannot be unlinked; guarded by keeper.deleting
 
 	mu       sync.Mutex
 	policies map[string]*policy // by camera

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -115,10 +116,7 @@ func (k *keeper) pass(ctx context.Context, full bool) error {
 	k.tell(space, now, doubts)
 	if now.Sub(k.limitsAt) >= limitsInterval || now.Before(k.limitsAt) {
 		k.limitsAt = now
-		if err := k.limits(ctx, now, doubts); err != nil {
-			return err
-		}
-		if err := k.r.unlinkDoomed(ctx); err != nil {
+		if err := errors.Join(k.limits(ctx, now, doubts), k.r.unlinkDoomed(ctx)); err != nil {
 			return err
 		}
 	}
@@ -309,7 +307,7 @@ func (k *keeper) byBytes(ctx context.Context, streams []index.Stream, most int64
 func (k *keeper) free(ctx context.Context, bytes int64) error {
 	k.r.writer.LetGo() // what is deleted while it is open takes up room as before
 	gone := int64(0)
-	err := k.deleteOldest(ctx, k.r.index.Streams(), bytes, &gone)
+	err := errors.Join(k.deleteOldest(ctx, k.r.index.Streams(), bytes, &gone), k.r.unlinkDoomed(ctx))
 	now := k.r.now()
 	if gone < bytes/2 && now.Sub(k.fullSaid) > time.Hour {
 		k.fullSaid = now
@@ -394,7 +392,8 @@ func (k *keeper) refill(ctx context.Context, stream int64) error {
 	return nil
 }
 
-// doom takes files out of the archive and unlinks them.
+// doom takes files out of the archive. They are unlinked all together afterwards: it
+// takes as many syncs as there are directories.
 func (k *keeper) doom(ctx context.Context, cause index.Cause, victims []index.Victim) error {
 	if len(victims) == 0 {
 		return nil
@@ -410,7 +409,7 @@ func (k *keeper) doom(ctx context.Context, cause index.Cause, victims []index.Vi
 		return err
 	}
 	k.late.add(k.r.now(), bytesHere(victims))
-	return k.r.unlinkDoomed(ctx)
+	return nil
 }
 
 // bytesHere returns how much room victims take up.
@@ -460,7 +459,7 @@ func (r *Recorder) Delete(ctx context.Context, id, source string, from, to time.
 			}
 		}
 	}
-	return files, bytes, nil
+	return files, bytes, k.r.unlinkDoomed(ctx)
 }
 
 // A rate is bytes per second of late.

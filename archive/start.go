@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/drover-video/drover/archive/disk"
@@ -14,6 +15,9 @@ import (
 
 // doomedAtOnce is how many files are unlinked between two looks at the index.
 const doomedAtOnce = 500
+
+// refusedInterval is how often it is told that files cannot be unlinked.
+const refusedInterval = time.Minute
 
 // putInOrder finishes what a process that ended in mid-work began: files that were
 // being written, and files that were being deleted. No other file is looked at, so
@@ -40,7 +44,7 @@ func (r *Recorder) putInOrder(ctx context.Context) error {
 		r.options.Log.Info("archive put in order", "files", len(open))
 	}
 	if err := r.unlinkDoomed(ctx); err != nil {
-		r.options.Log.Error("deleted files of the archive cannot be unlinked", "err", err)
+		r.options.Log.Error("the archive's index does not tell of deleted files", "err", err)
 	}
 	if err := r.tellHoles(ctx, names, alive); err != nil {
 		return err
@@ -120,13 +124,16 @@ func recoverFile(ctx context.Context, x *index.Index, files disk.FS, s index.Str
 	if errors.Is(err, layout.ErrFile) || err == nil && (len(scanned.Fragments) == 0 || scanned.Identity.Number != f.Number) {
 		// Not even its header is whole, or nothing was added to it.
 		f.Fragments = nil
-		if err := x.Recover(ctx, f); err != nil {
+		if _, err := disk.Unlink(files, path); err != nil {
 			return err
 		}
-		return files.Remove(path)
+		return x.Recover(ctx, f)
 	}
 	if err != nil {
 		return err
+	}
+	if err := files.SyncDir(path); err != nil {
+		return err // it may have ended before its name was on disk
 	}
 	f.Fragments, f.Frames, f.Header, f.Init = scanned.Fragments, scanned.Frames, scanned.Header, scanned.Init
 	return x.Recover(ctx, f)
@@ -153,34 +160,41 @@ func cutTorn(file disk.File, check layout.Check) (*layout.Scanned, error) {
 	return scanned, nil
 }
 
-// unlinkDoomed unlinks files that are out of the index.
+// unlinkDoomed unlinks files that are out of the index. What a folder refuses is told
+// of and keeps nobody from anything: it is tried again with what is deleted next.
 func (r *Recorder) unlinkDoomed(ctx context.Context) error {
-	return unlinkDoomed(ctx, r.index, r.options.FS)
+	refused, err := unlinkDoomed(ctx, r.index, r.options.FS)
+	if now := r.now(); refused != nil && now.Sub(r.refusedSaid).Abs() >= refusedInterval {
+		r.refusedSaid = now
+		r.options.Log.Error("deleted files of the archive cannot be unlinked", "err", refused)
+	}
+	return err
 }
 
-func unlinkDoomed(ctx context.Context, x *index.Index, files disk.FS) error {
-	for {
-		paths, err := x.Doomed(ctx, doomedAtOnce)
+// unlinkDoomed unlinks all that can be, and returns what kept others from it.
+func unlinkDoomed(ctx context.Context, x *index.Index, files disk.FS) (refused, err error) {
+	for after := ""; ; {
+		paths, err := x.Doomed(ctx, after, doomedAtOnce)
 		if err != nil || len(paths) == 0 {
-			return err
+			return refused, err
 		}
-		gone := paths[:0]
-		var failed error
-		for _, path := range paths {
-			if _, err := layout.ParsePath(path); err != nil {
-				return fmt.Errorf("%q: %w", path, err) // nothing else is ever unlinked
+		after = paths[len(paths)-1]
+		paths = slices.DeleteFunc(paths, func(path string) bool {
+			_, err := layout.ParsePath(path)
+			if err != nil {
+				refused = fmt.Errorf("%q: %w", path, err) // nothing else is ever unlinked
 			}
-			if err := files.Remove(path); err != nil {
-				failed = err
-				continue
-			}
-			gone = append(gone, path)
+			return err != nil
+		})
+		gone, err := disk.Unlink(files, paths...)
+		if err != nil {
+			refused = err
+		}
+		if len(gone) == 0 {
+			continue
 		}
 		if err := x.Forget(ctx, gone...); err != nil {
-			return err
-		}
-		if failed != nil {
-			return failed
+			return refused, err
 		}
 	}
 }

@@ -79,7 +79,7 @@ func Verify(ctx context.Context, dir string, sums bool) (*Report, error) {
 			return nil, err
 		}
 	}
-	doomed, err := x.Doomed(ctx, 1<<30)
+	doomed, err := x.Doomed(ctx, "", 1<<30)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,9 @@ func (r *rig) failing(err error) {
 	})
 }
 
-func (r *rig) healthy() { r.fs.set(func() { r.fs.write, r.fs.create, r.fs.sync = nil, nil, nil }) }
+func (r *rig) healthy() {
+	r.fs.set(func() { r.fs.write, r.fs.create, r.fs.sync, r.fs.remove = nil, nil, nil, nil })
+}
 
 func TestADiskThatFailsLosesWholeGOPsAndIsTriedAgain(t *testing.T) {
 	for name, c := range map[string]struct {

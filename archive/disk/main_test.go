@@ -183,6 +183,7 @@ type faultyFS struct {
 	create func(path string) error
 	write  func(offset int64, buffers [][]byte) (int64, error, bool) // true: instead of writing
 	sync   func() error
+	remove func() error
 }
 
 func (f *faultyFS) set(do func()) {
@@ -205,6 +206,18 @@ func (f *faultyFS) Create(path string) (disk.File, error) {
 		return nil, err
 	}
 	return &faultyFile{File: file, fs: f}, nil
+}
+
+func (f *faultyFS) Remove(path string) error {
+	f.mu.Lock()
+	remove := f.remove
+	f.mu.Unlock()
+	if remove != nil {
+		if err := remove(); err != nil {
+			return err
+		}
+	}
+	return f.FS.Remove(path)
 }
 
 type faultyFile struct {

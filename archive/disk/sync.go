@@ -27,6 +27,7 @@ type syncState struct {
 	grew     []growth // of the last while, oldest first
 
 	// Owned by the goroutine that syncs.
+	stays     bool // it came to nothing and could not be unlinked yet
 	over      bool // finished or given up: nothing more is done for it but to let go of it
 	named     bool // its name is on disk
 	forgotten int64
@@ -123,7 +124,7 @@ func (y *syncer) pass(ctx context.Context) {
 	for _, s := range list {
 		s.mu.Lock()
 		s.listed = false
-		complete, broken := s.complete, s.broken
+		complete, broken, empty := s.complete, s.broken, len(s.grew) == 0
 		s.mu.Unlock()
 		if s.over {
 			continue
@@ -134,7 +135,12 @@ func (y *syncer) pass(ctx context.Context) {
 			}
 			continue
 		}
-		if err := y.sync(s); err != nil {
+		if complete && empty {
+			if !y.unlink(s) {
+				y.again(s)
+				continue
+			}
+		} else if err := y.sync(s); err != nil {
 			y.breaks(s, err)
 			continue
 		}
@@ -212,19 +218,28 @@ func (y *syncer) finish(ctx context.Context, keys []index.Key, done []*syncState
 	}
 	for _, s := range done {
 		s.over = true
-		if s.file == nil {
-			continue
+		if s.file != nil {
+			y.cooling = append(y.cooling, s)
 		}
-		if len(s.grew) == 0 {
-			// It came to nothing, and its row went.
-			y.close(s)
-			if err := y.writer.options.FS.Remove(s.path); err != nil {
-				y.writer.options.Log.Warn("an empty file stays", "path", s.path, "err", err)
-			}
-			continue
-		}
-		y.cooling = append(y.cooling, s)
 	}
+}
+
+// unlink unlinks a file that came to nothing, if there is one, and reports whether
+// there is none any more. Its row goes after that.
+func (y *syncer) unlink(s *syncState) bool {
+	if s.file == nil && !s.stays {
+		return true
+	}
+	if s.file != nil {
+		y.close(s)
+		s.file = nil
+	}
+	_, err := Unlink(y.writer.options.FS, s.path)
+	if err != nil && !s.stays {
+		y.writer.options.Log.Warn("an empty file stays until it can be unlinked", "path", s.path, "err", err)
+	}
+	s.stays = err != nil
+	return !s.stays
 }
 
 // forget tells the kernel to let go of what was written a while ago.

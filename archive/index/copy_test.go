@@ -151,7 +151,7 @@ func TestWhatHasACopyLeavesWithoutAGap(t *testing.T) {
 	if err != nil || len(gaps) != 1 || !gaps[0].From.Equal(noon.Add(time.Minute)) {
 		t.Errorf("gaps %+v, %v, want that of the other", gaps, err)
 	}
-	paths, err := x.Doomed(t.Context(), 10)
+	paths, err := x.Doomed(t.Context(), "", 10)
 	if err != nil || len(paths) != 2 {
 		t.Errorf("doomed paths %v, %v, want both", paths, err)
 	}

@@ -205,9 +205,10 @@ func joinGap(ctx context.Context, tx *sql.Tx, g *Gap) error {
 	return insertGap(ctx, tx, g)
 }
 
-// Doomed returns paths that are to be unlinked, at most limit.
-func (x *Index) Doomed(ctx context.Context, limit int) ([]string, error) {
-	rows, err := x.db.Reader().QueryContext(ctx, "SELECT path FROM doomed ORDER BY path LIMIT ?", limit)
+// Doomed returns paths that are to be unlinked, in their order from behind one on, at
+// most limit.
+func (x *Index) Doomed(ctx context.Context, after string, limit int) ([]string, error) {
+	rows, err := x.db.Reader().QueryContext(ctx, "SELECT path FROM doomed WHERE path > ? ORDER BY path LIMIT ?", after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read the doomed files: %w", sqlite.Explain(err))
 	}

@@ -61,14 +61,14 @@ func TestWhatIsDeletedMinuteByMinuteLeavesOneGapAndNothingElse(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(days, wantDays) {
 		t.Errorf("days %+v, %v, want %+v", days, err, wantDays)
 	}
-	doomed, err := x.Doomed(t.Context(), 1000)
+	doomed, err := x.Doomed(t.Context(), "", 1000)
 	if err != nil || len(doomed) != 70 {
 		t.Fatalf("%d doomed, %v, want 70", len(doomed), err)
 	}
 	if err := x.Forget(t.Context(), doomed...); err != nil {
 		t.Fatal(err)
 	}
-	if doomed, err = x.Doomed(t.Context(), 10); err != nil || len(doomed) != 0 {
+	if doomed, err = x.Doomed(t.Context(), "", 10); err != nil || len(doomed) != 0 {
 		t.Errorf("still doomed: %v, %v", doomed, err)
 	}
 }
