@@ -62,6 +62,7 @@ type cutter struct {
 	joined   bool // no time is missing between the last fragment and the open one
 	hasGap   bool // the open fragment begins gap ticks behind the last frame before it, in the same epoch
 	gap      int64
+	clockSet bool // the open fragment goes on from the last, and its wall-clock time does not
 
 	keyAt  int64         // DTS of the newest keyframe
 	hasKey bool          // of this epoch
@@ -160,7 +161,7 @@ func (c *cutter) leadBy(f *media.Frame) {
 func (c *cutter) restart() {
 	c.lead, c.other = track{}, track{}
 	c.breaks, c.fresh, c.hole, c.lost = true, true, false, false
-	c.awaiting, c.joined, c.hasGap, c.hasKey = true, false, false, false
+	c.awaiting, c.joined, c.hasGap, c.clockSet, c.hasKey = true, false, false, false, false
 	c.pieces = 0
 }
 
@@ -204,7 +205,7 @@ func (c *cutter) isFull(f *media.Frame) bool {
 	if len(c.pending) == 0 {
 		return false
 	}
-	length := f.Track.Duration(f.DTS - c.pending[0].DTS)
+	length := c.length(f)
 	limit := longest
 	if c.pieces > 0 {
 		limit = c.pieces
@@ -225,6 +226,9 @@ func (c *cutter) entry(f *media.Frame, missed uint64) {
 			c.flush()
 			c.behind(gap, f.Lost > 0)
 			c.busy = missed > 0
+		case c.joined && c.times.astray(f, c.length(f)):
+			c.cut(f.DTS, false)
+			c.fresh, c.breaks, c.joined, c.clockSet = true, true, false, true
 		case !sample.SameParams(f.Params, t.params):
 			c.cut(f.DTS, false)
 			c.fresh, c.breaks = true, true
@@ -250,6 +254,14 @@ func (c *cutter) entry(f *media.Frame, missed uint64) {
 			c.awaiting = true
 		}
 	}
+}
+
+// length returns how long the open fragment is that f is behind.
+func (c *cutter) length(f *media.Frame) time.Duration {
+	if len(c.pending) == 0 {
+		return 0
+	}
+	return f.Track.Duration(f.DTS - c.pending[0].DTS)
 }
 
 // behind notes that the open fragment begins behind a hole.

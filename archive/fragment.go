@@ -40,7 +40,7 @@ func (c *cutter) cut(endDTS int64, ends bool) {
 	for _, s := range c.sounds {
 		c.bytes += int64(len(s.Payload()))
 	}
-	c.fresh, c.breaks, c.hole, c.lost, c.hasGap = false, false, false, false, false
+	c.fresh, c.breaks, c.hole, c.lost, c.hasGap, c.clockSet = false, false, false, false, false, false
 	c.joined, c.busy = true, false
 	c.emit(f)
 }
@@ -175,12 +175,19 @@ func (c *cutter) finish(f *disk.Fragment, runs []fmp4.Run, first *media.Frame, e
 	// Of positions, not of their difference, so that rounding does not add up.
 	ticks := scale(endDTS, rate) - scale(first.DTS, rate)
 	f.Start = c.times.begin(first, c.joined, first.Track.Duration(max(0, c.gap-c.lead.step)), c.hasGap)
+	switch {
+	case c.clockSet:
+		f.Leap = f.Start.Sub(c.times.end)
+	case !c.joined && !c.hasGap:
+		f.Leap = c.times.leap(f.Start, first.Track.Duration(first.DTS))
+	}
 	step := first.Track.Duration(c.lead.step)
 	f.Slack = max(step*3/2, 60*time.Millisecond)
 	if c.joined {
 		f.Slack = max(f.Slack, c.times.lastFor/slewShare*2)
 	}
 	f.End = c.times.fragment(f.Start, ticks, c.fresh)
+	c.times.place = first.Track.Duration(endDTS)
 
 	c.number++
 	head := make([]byte, layout.MarkBytes, layout.MarkBytes+fmp4.FragmentSize(runs))

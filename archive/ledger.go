@@ -25,11 +25,12 @@ type ledger struct {
 	covered time.Time // up to here all is told; zero: nothing was ever recorded
 	open    bool      // a gap was told that goes on from covered
 	openBy  index.Cause
-	counted time.Time // up to here the open gap is in missing, where it counts
-	heard   time.Time // when footage was last written: its own time may be another clock's
-	why     reason    // why nothing comes now; its cause is "" where something should
-	lately  []lost    // why nothing came, from when to when, since the last footage
-	lost    []lost    // what was not written since, oldest first
+	counted time.Time     // up to here the open gap is in missing, where it counts
+	heard   time.Time     // when footage was last written: its own time may be another clock's
+	why     reason        // why nothing comes now; its cause is "" where something should
+	lately  []lost        // why nothing came, from when to when, since the last footage
+	lost    []lost        // what was not written since, oldest first
+	leapt   time.Duration // by which the clock was set before what was not written
 	entries []entry
 
 	frames, missing time.Duration // covered and missing since the recorder began, without what nobody asked for
@@ -62,6 +63,7 @@ func (l *ledger) outcome(o disk.Outcome, now time.Time) {
 		l.wrote(o, now)
 		return
 	}
+	l.leapt += o.Leap
 	if n := len(l.lost); n > 0 && (l.lost[n-1].cause == o.Cause || n >= maxEntries) {
 		l.lost[n-1].to = o.End
 		return
@@ -70,20 +72,29 @@ func (l *ledger) outcome(o disk.Outcome, now time.Time) {
 }
 
 func (l *ledger) wrote(o disk.Outcome, now time.Time) {
-	missing := o.Start.Sub(l.covered)
+	leap := l.leapt + o.Leap
+	due := o.Start.Add(-leap) // when it would begin by a clock that nobody set
+	missing, end := due.Sub(l.covered), o.Start
+	if leap > 0 {
+		end = due
+	}
 	switch {
 	case l.open:
-		l.entries = append(l.entries, entry{close: o.Start})
-		l.count(o.Start)
+		l.entries = append(l.entries, entry{close: end})
+		l.count(due)
 		l.open = false
 	case l.covered.IsZero(), missing <= o.Slack:
 	default:
 		r := l.reasonFor(o)
-		l.add(entry{gap: index.Gap{From: l.covered, To: o.Start, Cause: r.cause, Detail: r.detail}})
+		l.add(entry{gap: index.Gap{From: l.covered, To: end, Cause: r.cause, Detail: r.detail}})
 		if r.cause != index.CauseRequest {
 			l.missing += missing
 		}
 	}
+	if leap > 0 && !l.covered.IsZero() {
+		l.add(entry{gap: index.Gap{From: later(l.covered, end), To: o.Start, Cause: index.CauseUnknown, Detail: "the clock was set ahead: nothing is missing"}})
+	}
+	l.leapt = 0
 	l.heard = now
 	l.frames += o.End.Sub(o.Start)
 	if o.End.After(l.covered) || l.covered.Sub(o.End) > mostOverlap { // the clock may have been set back

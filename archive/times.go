@@ -17,8 +17,14 @@ const (
 	slewShare = 50
 
 	// mostOverlap is how far behind the end of what was before an epoch may be said
-	// to begin for that to be an error of the estimate.
+	// to begin for that to be an error of the estimate, and how far footage may be off
+	// the estimate for it to be moved there. Beyond it somebody has set the clock.
 	mostOverlap = 10 * time.Second
+
+	// leastLeap is by how much an epoch begins at least further on than time has passed
+	// since the one before, where somebody has set the clock meanwhile: what was held up
+	// in the network before a camera went away was taken for older than it was.
+	leastLeap = time.Minute
 )
 
 // times gives fragments their wall-clock times: smoothly, so that footage without a
@@ -30,6 +36,7 @@ type times struct {
 	carry   time.Duration // by which fragments of the file are off its clock
 	end     time.Time     // of the last fragment; zero before the first
 	lastFor time.Duration // how long that was
+	place   time.Duration // of its end, on the source's timeline
 	slewing bool
 }
 
@@ -61,6 +68,26 @@ func (t *times) begin(f *media.Frame, joined bool, behind time.Duration, known b
 		t.slewing = true
 	}
 	return start.Truncate(time.Microsecond)
+}
+
+// astray reports whether the estimate has left footage that goes on from the last
+// fragment, and is so much of a fragment further on: slewing would take hours.
+func (t *times) astray(f *media.Frame, further time.Duration) bool {
+	return f.Wall.Sub(t.due().Add(further)).Abs() > mostOverlap
+}
+
+// leap returns by how much the clock was set since the last fragment, if it was, where
+// an epoch begins at start, at a place on the source's timeline: that goes by a clock
+// that nobody sets, while the camera is away too.
+func (t *times) leap(start time.Time, place time.Duration) time.Duration {
+	if t.end.IsZero() {
+		return 0
+	}
+	leap := start.Sub(t.end) - (place - t.place)
+	if leap.Abs() < leastLeap {
+		return 0
+	}
+	return leap
 }
 
 // slew returns by how much the next fragment is moved towards the estimate.

@@ -28,6 +28,7 @@ type Fragment struct {
 	Slack time.Duration // what may lie between it and the one before without being a gap
 	Lost  bool          // packets were lost before it
 	Busy  bool          // frames before it were not taken in time
+	Leap  time.Duration // by how much the clock was set since the one before
 }
 
 // A FileSpec is what fragments of one file have in common. It is immutable.
@@ -50,6 +51,7 @@ type Outcome struct {
 	Start, End time.Time
 	Slack      time.Duration // as in Fragment
 	Lost, Busy bool          // as in Fragment
+	Leap       time.Duration // as in Fragment
 	Written    bool
 	// Where it was not written:
 	Cause  index.Cause
@@ -57,7 +59,7 @@ type Outcome struct {
 }
 
 func (f *Fragment) outcome() Outcome {
-	return Outcome{Start: f.Start, End: f.End, Slack: f.Slack, Lost: f.Lost, Busy: f.Busy}
+	return Outcome{Start: f.Start, End: f.End, Slack: f.Slack, Lost: f.Lost, Busy: f.Busy, Leap: f.Leap}
 }
 
 // A Lane is one stream's way to the disk. Its methods never wait, and are called by
