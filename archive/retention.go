@@ -25,15 +25,6 @@ const (
 
 	// oldestAtOnce is how many of a stream's oldest files are asked for at once.
 	oldestAtOnce = 50
-
-	// rollingMargin is how much longer than its pre-roll is kept of a camera whose
-	// events are recorded by recording always.
-	rollingMargin = 30 * time.Second
-
-	// besideMargin is how much of a file's time may be missing of another source for
-	// it to stand in for the file: keyframes of sources lie apart, and connections end
-	// at different moments.
-	besideMargin = 2 * time.Second
 )
 
 // A keeper deletes what is too old, or too much, and makes room on the disk. It asks
@@ -185,105 +176,6 @@ func (k *keeper) limits(ctx context.Context, now time.Time, doubts bool) error {
 	return nil
 }
 
-// byAge deletes what of a camera is too old. rolling is since when it is recorded for
-// its events' sake.
-func (k *keeper) byAge(ctx context.Context, p *policy, streams []index.Stream, now, rolling time.Time) error {
-	for i, s := range streams {
-		for _, rule := range [...]struct {
-			age   time.Duration
-			cause index.Cause
-			from  time.Time // what was recorded before stays
-			// a source that goes before the others does so where they have footage
-			beside []index.Stream
-		}{
-			{p.record.MaxAge, index.CauseDeleted, time.Time{}, nil},
-			{p.rollingAge(), index.CauseRequest, rolling, nil},
-			{p.firstGoesAfter(s.Source), index.CauseDeleted, time.Time{}, others(streams, i)},
-		} {
-			if rule.age == 0 {
-				continue
-			}
-			if err := k.olderThan(ctx, s, rule.from, now.Add(-rule.age), rule.cause, rule.beside); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func others(streams []index.Stream, i int) []index.Stream {
-	return append(slices.Clone(streams[:i]), streams[i+1:]...)
-}
-
-// olderThan deletes files of a stream that began from a time on and ended before
-// another, but for what is kept; with beside, only where one of those streams has
-// about all of its time. It ends at the first file that is not so old.
-func (k *keeper) olderThan(ctx context.Context, s index.Stream, from, before time.Time, cause index.Cause, beside []index.Stream) error {
-	for after := (index.Moment{Start: from}); ; {
-		page, err := k.r.index.Earliest(ctx, s.ID, after, doomAtOnce)
-		if err != nil {
-			return err
-		}
-		var victims []index.Victim
-		for i := range page {
-			f := &page[i]
-			if !f.End().Before(before) {
-				return k.doom(ctx, cause, victims)
-			}
-			if cause == index.CauseDeleted && k.waits(f) {
-				continue
-			}
-			if goes, err := k.goes(ctx, s, f, beside); err != nil {
-				return err
-			} else if goes {
-				victims = append(victims, index.Victim{File: *f, Path: pathOf(s, f)})
-			}
-		}
-		if err := k.doom(ctx, cause, victims); err != nil {
-			return err
-		}
-		if len(page) < doomAtOnce {
-			return nil
-		}
-		after = page[len(page)-1].Moment()
-	}
-}
-
-// goes reports whether a file that is old may be deleted.
-func (k *keeper) goes(ctx context.Context, s index.Stream, f *index.File, beside []index.Stream) (bool, error) {
-	kept, err := k.r.index.Kept(ctx, s.Camera, f.Start, f.End())
-	if err != nil || kept || beside == nil {
-		return !kept, err
-	}
-	for _, other := range beside {
-		missing, err := k.missing(ctx, other, f)
-		if err != nil {
-			return false, err
-		}
-		if missing <= min(besideMargin, f.Span/10) {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// missing returns of how much of a file's time another stream has no footage.
-func (k *keeper) missing(ctx context.Context, other index.Stream, f *index.File) (time.Duration, error) {
-	spans, err := k.r.index.Spans(ctx, other.ID, f.Start, f.End(), 0)
-	missing := f.Span
-	for _, s := range spans {
-		from, to := s.From, s.To
-		if from.Before(f.Start) {
-			from = f.Start
-		}
-		if to.After(f.End()) {
-			to = f.End()
-		}
-		missing -= max(0, min(to.Sub(from), s.Covered))
-	}
-	return missing, err
-}
-
 // waits reports whether a file is kept until it has a copy in the second home.
 func (k *keeper) waits(f *index.File) bool { return k.r.options.KeepUntilCopied && !f.Copied() }
 
@@ -333,7 +225,7 @@ func (k *keeper) deleteOldest(ctx context.Context, streams []index.Stream, bytes
 			if f == nil {
 				return k.doom(ctx, index.CauseDeleted, victims)
 			}
-			kept, err := k.r.index.Kept(ctx, s.Camera, f.Start, f.End())
+			kept, err := k.r.index.KeptByUser(ctx, s.Camera, f.Start, f.End())
 			if err != nil {
 				return err
 			}
@@ -488,12 +380,4 @@ func (r *rate) add(now time.Time, bytes uint64) float64 {
 	r.rate += (fresh - r.rate) * min(1, elapsed.Seconds()/rateSpan.Seconds())
 	r.at, r.bytes = now, bytes
 	return r.rate
-}
-
-// rollingAge is after what time footage goes that no event was in; 0: never.
-func (p *policy) rollingAge() time.Duration {
-	if !p.rolling {
-		return 0
-	}
-	return p.record.PreRoll + rollingMargin
 }

@@ -379,3 +379,41 @@ func TestTheLargerSourceGoesWhereTheSmallerHasAboutAllOfItsTime(t *testing.T) {
 		})
 	}
 }
+
+func TestTheFootageOfEventsGoesAsAllOtherDoesAndTheirBookmarksWithIt(t *testing.T) {
+	const day = 24 * time.Hour
+	for name, c := range map[string]struct {
+		record camera.RecordSpec
+		floor  Floor
+		kind   string
+		want   int // files, of the old one and that of a minute ago
+	}{
+		"by age":                       {camera.RecordSpec{Mode: camera.RecordEvent, MaxAge: day}, Floor{Bytes: 1}, "event", 1},
+		"by bytes":                     {camera.RecordSpec{Mode: camera.RecordEvent, MaxBytes: 3100}, Floor{Bytes: 1}, "event", 1},
+		"for room":                     {camera.RecordSpec{Mode: camera.RecordEvent}, Floor{Bytes: 1 << 62}, "event", 0},
+		"but not for want of an event": {camera.RecordSpec{Mode: camera.RecordEvent, PreRoll: time.Hour}, Floor{Bytes: 1}, "event", 2},
+		"nor what somebody keeps":      {camera.RecordSpec{Mode: camera.RecordEvent, MaxAge: day, MaxBytes: 1}, Floor{Bytes: 1 << 62}, "user", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, t.TempDir(), camera.RecordSpec{Mode: camera.RecordEvent, PreRoll: time.Hour}, func(o *Options) { o.MinFree = c.floor })
+			r.recorder.mu.Lock()
+			r.recorder.rolling.since["door"] = r.clock().Add(-1000 * day) // it was always so
+			r.recorder.mu.Unlock()
+			old := r.restore("main", 1, r.clock().Add(-40*day), 30)
+			r.restore("main", 2, r.clock().Add(-2*time.Minute), 30)
+			x := r.recorder.Index()
+			_, err := x.AddBookmark(t.Context(), index.Bookmark{Camera: "door", From: old.Start, To: old.Start.Add(time.Second), Kind: c.kind, Keep: true})
+			must(t, err)
+			r.spec(c.record)
+			r.pass()
+			if n := len(r.files()); n != c.want {
+				t.Errorf("%d files are left, want %d", n, c.want)
+			}
+			_, there, err := x.FileByNumber(t.Context(), old.Key())
+			must(t, err)
+			if left, err := x.Bookmarks(t.Context(), "door", time.Unix(0, 0), time.Time{}, 10); err != nil || len(left) > 0 != there {
+				t.Errorf("of the event's footage there is some: %t; bookmarks %+v, %v", there, left, err)
+			}
+		})
+	}
+}

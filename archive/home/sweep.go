@@ -101,7 +101,7 @@ func (h *Home) evictMuch(ctx context.Context) error {
 }
 
 // evict takes out objects that are wanted out, oldest first, until enough; but not
-// those of which a bookmark keeps something.
+// those of which a user's bookmark keeps something.
 func (h *Home) evict(ctx context.Context, out, enough func(*index.Object) bool) error {
 	cameras := make(map[int64]string)
 	for _, s := range h.index.Streams() {
@@ -117,7 +117,7 @@ func (h *Home) evict(ctx context.Context, out, enough func(*index.Object) bool) 
 			if enough(o) {
 				return nil
 			}
-			kept, err := h.index.Kept(ctx, cameras[o.Stream], o.From, o.To)
+			kept, err := h.index.KeptByUser(ctx, cameras[o.Stream], o.From, o.To)
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,9 @@ import (
 	"github.com/drover-video/drover/core/sqlite"
 )
 
+// kindEvent is the kind of bookmarks that nobody made.
+const kindEvent = "event"
+
 // Bookmark is a time of a camera that somebody wants to find again.
 type Bookmark struct {
 	ID       int64
@@ -16,7 +19,7 @@ type Bookmark struct {
 	From, To time.Time
 	Kind     string // who made it: "user" or "event"
 	Name     string
-	Keep     bool // what it spans is not deleted by age or size
+	Keep     bool // what it spans is kept: see Kept and KeptByUser
 	Created  time.Time
 }
 
@@ -80,17 +83,58 @@ func (x *Index) Bookmarks(ctx context.Context, camera string, from, to time.Time
 	return all, nil
 }
 
-// Kept reports whether a bookmark or a Hold keeps something of a camera's time.
+// Kept reports whether a bookmark or a Hold keeps something of a camera's time from
+// being thinned, from being deleted by request, and from going because no event was
+// in it.
 func (x *Index) Kept(ctx context.Context, camera string, from, to time.Time) (bool, error) {
+	return x.kept(ctx, camera, from, to, "")
+}
+
+// KeptByUser reports whether a bookmark that somebody made, or a Hold, keeps something
+// of a camera's time from going for its age or for want of room. An event does not: there
+// is always another one, and what may never go would fill the disk.
+func (x *Index) KeptByUser(ctx context.Context, camera string, from, to time.Time) (bool, error) {
+	return x.kept(ctx, camera, from, to, kindEvent)
+}
+
+// kept is for Kept, by bookmarks of all kinds but one.
+func (x *Index) kept(ctx context.Context, camera string, from, to time.Time, but string) (bool, error) {
 	if x.held(camera, from, to) {
 		return true, nil
 	}
 	var n int
 	err := x.db.Reader().QueryRowContext(ctx, `
-		SELECT EXISTS (SELECT 1 FROM bookmarks WHERE camera = ? AND end > ? AND start < ? AND keep = 1)`,
-		camera, from.UnixMicro(), micros(to)).Scan(&n)
+		SELECT EXISTS (SELECT 1 FROM bookmarks WHERE camera = ? AND end > ? AND start < ? AND keep = 1 AND kind <> ?)`,
+		camera, from.UnixMicro(), micros(to), but).Scan(&n)
 	if err != nil {
 		return true, fmt.Errorf("read bookmarks: %w", sqlite.Explain(err))
 	}
 	return n > 0, nil
+}
+
+// ForgetEvents forgets the bookmarks of a camera's events that were over before a time,
+// as far as nothing is left that is as old: what an event left goes by itself, but there
+// are those of which nothing was recorded.
+func (x *Index) ForgetEvents(ctx context.Context, camera string, before time.Time) error {
+	return x.db.Write(ctx, "forget events", func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			DELETE FROM bookmarks WHERE camera = ?1 AND kind = ?2 AND end <= min(?3, coalesce((
+				SELECT min((SELECT min(start) FROM files WHERE stream = streams.id)) FROM streams WHERE camera = ?1), ?3))`,
+			camera, kindEvent, before.UnixMicro())
+		return err
+	})
+}
+
+// forgetEventsOf forgets the bookmarks of the events that a file was the last to hold
+// something of, whichever stream's. The file is gone already.
+func forgetEventsOf(ctx context.Context, tx *sql.Tx, f *File) error {
+	const longest = 48 * time.Hour // of events; of those that are longer, ForgetEvents looks
+	_, err := tx.ExecContext(ctx, `
+		DELETE FROM bookmarks WHERE camera = (SELECT camera FROM streams WHERE id = ?1)
+			AND end > ?2 AND end < ?3 + ?4 AND start < ?3 AND kind = ?5 AND NOT EXISTS (
+				SELECT 1 FROM streams s JOIN files f INDEXED BY files_by_time ON f.stream = s.id
+				WHERE s.camera = bookmarks.camera AND f.start < bookmarks.end AND f.start >= bookmarks.start - ?6
+					AND (f.start + f.span > bookmarks.start OR f.state = ?7))`,
+		f.Stream, f.Start.UnixMicro(), f.End().UnixMicro(), longest.Microseconds(), kindEvent, MaxFileSpan.Microseconds(), stateOpen)
+	return err
 }

@@ -114,10 +114,11 @@ func (x *Index) UsageOf(ctx context.Context, streamID int64) (Usage, error) {
 	return x.usageOf(ctx, streamID)
 }
 
-// CountBookmarks returns how many bookmarks a camera has.
+// CountBookmarks returns how many bookmarks somebody made of a camera: those of its
+// events come and go with them.
 func (x *Index) CountBookmarks(ctx context.Context, camera string) (int, error) {
 	var n int
-	if err := x.db.Reader().QueryRowContext(ctx, "SELECT count(*) FROM bookmarks WHERE camera = ?", camera).Scan(&n); err != nil {
+	if err := x.db.Reader().QueryRowContext(ctx, "SELECT count(*) FROM bookmarks WHERE camera = ? AND kind <> ?", camera, kindEvent).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count bookmarks: %w", sqlite.Explain(err))
 	}
 	return n, nil

@@ -184,6 +184,9 @@ func remove(ctx context.Context, tx *sql.Tx, f *File, places Places, cause Cause
 	if err := addHours(ctx, tx, &counted, -1); err != nil {
 		return err
 	}
+	if err := forgetEventsOf(ctx, tx, f); err != nil {
+		return err
+	}
 	return joinGap(ctx, tx, &Gap{Stream: f.Stream, From: f.Start, To: f.End(), Cause: cause})
 }
 
