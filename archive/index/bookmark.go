@@ -87,7 +87,7 @@ func (x *Index) Bookmarks(ctx context.Context, camera string, from, to time.Time
 // being thinned, from being deleted by request, and from going because no event was
 // in it.
 func (x *Index) Kept(ctx context.Context, camera string, from, to time.Time) (bool, error) {
-	return x.kept(ctx, camera, from, to, "")
+	return x.kept(ctx, camera, from, to, nil)
 }
 
 // KeptByUser reports whether a bookmark that somebody made, or a Hold, keeps something
@@ -97,14 +97,14 @@ func (x *Index) KeptByUser(ctx context.Context, camera string, from, to time.Tim
 	return x.kept(ctx, camera, from, to, kindEvent)
 }
 
-// kept is for Kept, by bookmarks of all kinds but one.
-func (x *Index) kept(ctx context.Context, camera string, from, to time.Time, but string) (bool, error) {
+// kept is for Kept, by bookmarks of all kinds but one; nil: of all.
+func (x *Index) kept(ctx context.Context, camera string, from, to time.Time, but any) (bool, error) {
 	if x.held(camera, from, to) {
 		return true, nil
 	}
 	var n int
 	err := x.db.Reader().QueryRowContext(ctx, `
-		SELECT EXISTS (SELECT 1 FROM bookmarks WHERE camera = ? AND end > ? AND start < ? AND keep = 1 AND kind <> ?)`,
+		SELECT EXISTS (SELECT 1 FROM bookmarks WHERE camera = ? AND end > ? AND start < ? AND keep = 1 AND kind IS NOT ?)`,
 		camera, from.UnixMicro(), micros(to), but).Scan(&n)
 	if err != nil {
 		return true, fmt.Errorf("read bookmarks: %w", sqlite.Explain(err))
