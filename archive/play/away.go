@@ -29,7 +29,7 @@ func (p *reply) away(key index.Key, f *fileFact) *problem {
 	if p.options.Away == nil {
 		return gone()
 	}
-	switch url, ok, err := p.options.Away.URL(p.r.Context(), key); {
+	switch url, ok, err := p.awayURL(key); {
 	case err != nil:
 		return p.notReached(f.name.Camera, err)
 	case ok:
@@ -65,6 +65,15 @@ func (p *reply) away(key index.Key, f *fileFact) *problem {
 		p.options.Log.Warn("a recording broke off on its way from the second home", "camera", f.name.Camera, "err", err)
 	}
 	return nil
+}
+
+// awayURL returns where a player is sent to. A URL is signed for GET: by any other
+// method the store refuses it.
+func (p *reply) awayURL(key index.Key) (string, bool, error) {
+	if p.r.Method != http.MethodGet {
+		return "", false, nil
+	}
+	return p.options.Away.URL(p.r.Context(), key)
 }
 
 // notReached says what to answer when the second home could not be read.

@@ -166,4 +166,8 @@ func TestAPlayerIsSentToTheStoreWhereThatIsWanted(t *testing.T) {
 	if w.Code != http.StatusFound || w.Header().Get("Location") != home.url || !strings.HasPrefix(w.Header().Get("Cache-Control"), "private, max-age=") || home.opened != 0 {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
+	// The store would refuse it: the URL is signed for GET.
+	if w := r.do(http.MethodHead, awayName); w.Code != http.StatusOK || w.Header().Get("Content-Length") != fmt.Sprint(len(home.content)) || home.opened != 0 {
+		t.Errorf("HEAD: %d %v", w.Code, w.Header())
+	}
 }
