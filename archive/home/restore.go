@@ -17,6 +17,7 @@ type Found struct {
 	Foreign int // that are none of Drover's, and are left alone
 	Adopted int // that the index did not know and does now
 	Files   int // of those
+	Taken   int // files that cannot be adopted, since others that were recorded here have their numbers
 	Missing int // verified ones that the bucket does not have
 }
 
@@ -83,10 +84,11 @@ func (h *Home) adopt(ctx context.Context, o listed, found *Found) error {
 			object.To = files[i].End()
 		}
 	}
-	n, err := h.index.Adopt(ctx, object, files)
+	n, taken, err := h.index.Adopt(ctx, object, files)
 	if err != nil {
 		return fmt.Errorf("adopt an object: %w", err)
 	}
+	found.Taken += taken
 	if found.Files += n; n > 0 {
 		found.Adopted++
 	}

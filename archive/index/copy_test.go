@@ -348,7 +348,7 @@ func TestAnObjectIsAdoptedByAnIndexThatLostIt(t *testing.T) {
 	y, s2 := copying(t)
 	o.Stream, lost.Stream = s2.ID, s2.ID
 	for range 2 {
-		if _, err := y.Adopt(t.Context(), o, []index.File{lost}); err != nil {
+		if _, _, err := y.Adopt(t.Context(), o, []index.File{lost}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -363,7 +363,7 @@ func TestAnObjectIsAdoptedByAnIndexThatLostIt(t *testing.T) {
 	here := record(t, y, s2.ID, time.Minute, 30)
 	again, same := *o, victim(t, y, here.Key()).File
 	again.Name, again.Parts = "b", []index.Part{index.PartOf(&same, 0)}
-	if n, err := y.Adopt(t.Context(), &again, []index.File{same}); err != nil || n != 1 {
+	if n, taken, err := y.Adopt(t.Context(), &again, []index.File{same}); err != nil || n != 1 || taken != 0 {
 		t.Errorf("adopted %d, %v, want the copy of a file that is here", n, err)
 	}
 	if got := victim(t, y, here.Key()).File; got.Places != index.Here|index.SecondHome {
@@ -372,5 +372,25 @@ func TestAnObjectIsAdoptedByAnIndexThatLostIt(t *testing.T) {
 	equal(t, "queue", uncopied(t, y, s2.ID), nil)
 	if next := record(t, y, s2.ID, time.Hour, 1); next.Number != 3 {
 		t.Errorf("the next file is %d, want 3", next.Number)
+	}
+}
+
+func TestWhatHasTheNumberOfAnotherRecordingIsNotAdoptedButCounted(t *testing.T) {
+	x, s := copying(t)
+	first, second := record(t, x, s.ID, 0, 30), record(t, x, s.ID, time.Minute, 30)
+	o := copied(t, x, "a", first, second)
+	lost := []index.File{victim(t, x, first.Key()).File, victim(t, x, second.Key()).File}
+
+	y, s2 := copying(t)
+	other := record(t, y, s2.ID, time.Hour, 10) // the new machine did not wait
+	o.Stream, lost[0].Stream, lost[1].Stream = s2.ID, s2.ID, s2.ID
+	if adopted, taken, err := y.Adopt(t.Context(), o, lost); err != nil || adopted != 1 || taken != 1 {
+		t.Errorf("%d adopted, %d taken, %v", adopted, taken, err)
+	}
+	if got := victim(t, y, other.Key()).File; got.Places != index.Here || got.Bytes != 10_900 {
+		t.Errorf("what was recorded here is %+v", got)
+	}
+	if c, ok, err := y.Copy(t.Context(), lost[1].Key()); err != nil || !ok || c.Name != "a" || c.Offset != 30_900 {
+		t.Errorf("copy %+v, %t, %v", c, ok, err)
 	}
 }

@@ -325,23 +325,25 @@ func evict(ctx context.Context, tx *sql.Tx, f *File, cause Cause) error {
 
 // Adopt puts an object that was found in the second home into an index that does not
 // know it, and those of its files that the index does not have. Those that it has and
-// that are the same have a copy then. It returns how many of both there are.
-func (x *Index) Adopt(ctx context.Context, o *Object, files []File) (adopted int, err error) {
+// that are the same have a copy then. It returns how many of both there are, and how
+// many cannot be adopted, since their numbers were given to other recordings.
+func (x *Index) Adopt(ctx context.Context, o *Object, files []File) (adopted, taken int, err error) {
 	defer x.reshaped(o.Stream)
 	err = x.db.Write(ctx, "adopt an object", func(ctx context.Context, tx *sql.Tx) error {
-		adopted = 0
+		adopted, taken = 0, 0
 		var known int
 		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM objects WHERE name = ?", o.Name).Scan(&known); err != nil || known > 0 {
 			return err
 		}
 		var wanted []Part
 		for i := range files {
-			wants, err := adopt(ctx, tx, &files[i])
-			if err != nil {
-				return err
-			}
-			if wants {
+			switch err := adopt(ctx, tx, &files[i]); {
+			case err == nil:
 				wanted = append(wanted, o.Parts[i])
+			case errors.Is(err, errTaken):
+				taken++
+			case !errors.Is(err, errCopied):
+				return err
 			}
 		}
 		if adopted = len(wanted); adopted == 0 {
@@ -351,27 +353,35 @@ func (x *Index) Adopt(ctx context.Context, o *Object, files []File) (adopted int
 		kept.Parts = wanted
 		return insertObject(ctx, tx, &kept, objectVerified)
 	})
-	return adopted, err
+	return adopted, taken, err
 }
 
-// adopt makes a file one that lies in the second home, and reports whether it can.
-func adopt(ctx context.Context, tx *sql.Tx, f *File) (bool, error) {
+// Why a file is not adopted.
+var (
+	errTaken  = errors.New("another recording has the file's number")
+	errCopied = errors.New("another copy of the file is known, or what was made of it")
+)
+
+// adopt makes a file one that lies in the second home.
+func adopt(ctx context.Context, tx *sql.Tx, f *File) error {
 	var places Places
 	var bytes, start int64
 	err := tx.QueryRowContext(ctx, "SELECT places, bytes, start FROM files WHERE stream = ? AND number = ?", f.Stream, f.Number).Scan(&places, &bytes, &start)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return true, adoptMissing(ctx, tx, f)
+		return adoptMissing(ctx, tx, f)
 	case err != nil:
-		return false, err
-	case places != Here || bytes != f.Bytes || start != f.Start.UnixMicro():
-		return false, nil // another copy is known, or it is of another file
+		return err
+	case start != f.Start.UnixMicro():
+		return errTaken
+	case places != Here || bytes != f.Bytes:
+		return errCopied
 	}
 	if err := unqueue(ctx, tx, f.Key()); err != nil {
-		return false, err
+		return err
 	}
 	_, err = tx.ExecContext(ctx, "UPDATE files SET places = ? WHERE stream = ? AND number = ?", Here|SecondHome, f.Stream, f.Number)
-	return err == nil, err
+	return err
 }
 
 // adoptMissing makes the row of a file that lies in the second home alone.

@@ -60,9 +60,9 @@ func restore(ctx context.Context, h *home.Home, dry bool, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%d objects: %d known, %d of another size than is known, %d unknown and left alone; %d restored, with %d files; %d known ones are not there\n",
-		found.Objects, found.Known, found.Other, found.Foreign, found.Adopted, found.Files, found.Missing)
-	if err == nil && found.Other+found.Missing > 0 {
+	_, err = fmt.Fprintf(out, "%d objects: %d known, %d of another size than is known, %d unknown and left alone; %d restored, with %d files; %d files left out, for others that were recorded since have their numbers; %d known ones are not there\n",
+		found.Objects, found.Known, found.Other, found.Foreign, found.Adopted, found.Files, found.Taken, found.Missing)
+	if err == nil && found.Other+found.Taken+found.Missing > 0 {
 		err = errProblems
 	}
 	return err
