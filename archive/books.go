@@ -105,8 +105,8 @@ func (r *Recorder) writeDown(ctx context.Context) {
 		taken[l] = entries
 		for _, e := range entries {
 			e.gap.Stream = stream.ID
-			changes = append(changes, index.GapChange{Gap: e.gap, End: e.close})
-			if c := e.gap.Cause; e.close.IsZero() && e.gap.To.IsZero() && c != index.CauseRequest && c != index.CauseCameraOff {
+			changes = append(changes, index.GapChange{Gap: e.gap, End: e.close, Back: e.back})
+			if c := e.gap.Cause; e.isGap() && e.gap.To.IsZero() && c != index.CauseRequest && c != index.CauseCameraOff {
 				told = append(told, event.Event{Kind: event.KindArchiveGap, Camera: key.camera, Source: key.source, Reason: "not recorded: " + string(c) + ": " + e.gap.Detail})
 			}
 		}

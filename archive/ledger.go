@@ -53,7 +53,10 @@ type lost struct {
 type entry struct {
 	gap   index.Gap // without its stream
 	close time.Time // not zero: what goes on ends here
+	back  time.Time // not zero: the clock was set back to here
 }
+
+func (e *entry) isGap() bool { return e.close.IsZero() && e.back.IsZero() }
 
 // outcome takes what became of a fragment, as it is known at a time.
 func (l *ledger) outcome(o disk.Outcome, now time.Time) {
@@ -97,7 +100,13 @@ func (l *ledger) wrote(o disk.Outcome, now time.Time) {
 	l.leapt = 0
 	l.heard = now
 	l.frames += o.End.Sub(o.Start)
-	if o.End.After(l.covered) || l.covered.Sub(o.End) > mostOverlap { // the clock may have been set back
+	switch {
+	case o.End.After(l.covered):
+		l.covered = o.End
+	case l.covered.Sub(o.End) > mostOverlap: // the clock was set back
+		if len(l.entries) < maxEntries {
+			l.entries = append(l.entries, entry{back: o.Start})
+		}
 		l.covered = o.End
 	}
 	l.lost, l.lately = after(l.lost, l.covered), after(l.lately, l.covered)
@@ -152,7 +161,7 @@ func (l *ledger) reasonFor(o disk.Outcome) reason {
 
 // add notes an entry. Of too many, the newest two become one: the index hangs.
 func (l *ledger) add(e entry) {
-	if n := len(l.entries); n >= maxEntries && l.entries[n-1].close.IsZero() && e.close.IsZero() {
+	if n := len(l.entries); n >= maxEntries && l.entries[n-1].isGap() && e.isGap() {
 		l.entries[n-1].gap.To = e.gap.To
 		return
 	}

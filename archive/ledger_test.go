@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -73,7 +74,7 @@ func TestALedgerTellsEachGapOnceWithItsCause(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := &ledger{}
 			c.happens(l)
-			entries := l.take(at(8))
+			entries := slices.DeleteFunc(l.take(at(8)), func(e entry) bool { return !e.back.IsZero() })
 			if len(entries) != len(c.want) {
 				t.Fatalf("got %+v, want %+v", entries, c.want)
 			}

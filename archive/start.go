@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"time"
 
@@ -55,7 +56,8 @@ func (r *Recorder) putInOrder(ctx context.Context) error {
 	return r.openLedgers(ctx, names, alive)
 }
 
-// untold is how long before the last sign of life a gap may not have been written down.
+// untold is how long before and after the last sign of life a gap may not have been
+// written down.
 const untold = time.Minute
 
 // tellHoles tells of gaps that the process before this one knew of and did not come to
@@ -72,6 +74,9 @@ func (r *Recorder) tellHoles(ctx context.Context, names map[int64]index.Stream, 
 			return err
 		}
 		told := coverage{}
+		if !alive.IsZero() {
+			told.until(alive.Add(untold)) // what is later is of a clock that was ahead
+		}
 		for i := range files {
 			told.file(&files[i])
 		}
@@ -207,12 +212,15 @@ func (r *Recorder) openLedgers(ctx context.Context, names map[int64]index.Stream
 		return err
 	}
 	covered := map[int64]time.Time{}
-	usage, err := r.index.Usage(ctx)
-	if err != nil {
-		return err
-	}
-	for _, u := range usage {
-		covered[u.Stream] = u.To
+	for id := range names {
+		// The newest as it was recorded: the clock may have been ahead once.
+		newest, ok, err := r.index.FileBefore(ctx, index.Key{Stream: id, Number: math.MaxInt64})
+		if err != nil {
+			return err
+		}
+		if ok {
+			covered[id] = newest.End()
+		}
 	}
 	for _, g := range gaps {
 		end := alive
@@ -226,11 +234,13 @@ func (r *Recorder) openLedgers(ctx context.Context, names map[int64]index.Stream
 			covered[g.Stream] = end
 		}
 	}
+	usage, err := r.index.Usage(ctx)
+	if err != nil {
+		return err
+	}
 	r.lastSign = alive
-	for _, to := range covered {
-		if to.After(r.lastSign) {
-			r.lastSign = to
-		}
+	for _, u := range usage {
+		r.lastSign = later(r.lastSign, u.To)
 	}
 	now := r.now()
 	for id, s := range names {

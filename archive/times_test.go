@@ -119,6 +119,8 @@ func TestWhatAClockWasSetAheadByIsAGapOfItsOwnAndNothingMissing(t *testing.T) {
 			for _, e := range l.take(at(27)) {
 				if !e.close.IsZero() {
 					closed = e.close.Sub(zero).Seconds()
+				}
+				if !e.isGap() {
 					continue
 				}
 				got = append(got, gap{e.gap.From.Sub(zero).Seconds(), e.gap.To.Sub(zero).Seconds(), e.gap.Cause})

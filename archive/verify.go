@@ -258,6 +258,7 @@ type coverage struct {
 type span struct {
 	from, to time.Time
 	slack    time.Duration // what may be missing before it
+	number   int64         // of the file; 0: a gap
 }
 
 func (c *coverage) file(f *index.File) {
@@ -265,7 +266,7 @@ func (c *coverage) file(f *index.File) {
 	if n := f.Frames[0]; n > 0 {
 		slack = max(slack, 2*layout.Time(f.Duration)/time.Duration(n), 2*layout.Time(f.Duration)/time.Duration(len(f.Fragments))/slewShare)
 	}
-	c.spans = append(c.spans, span{f.Start, f.End(), slack})
+	c.spans = append(c.spans, span{f.Start, f.End(), slack, f.Number})
 }
 
 func (c *coverage) gap(g *index.Gap) {
@@ -273,7 +274,7 @@ func (c *coverage) gap(g *index.Gap) {
 	if to.IsZero() {
 		to = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
-	c.spans = append(c.spans, span{g.From, to, 0})
+	c.spans = append(c.spans, span{from: g.From, to: to})
 }
 
 // until says that what begins later is not to be told of yet.
@@ -283,14 +284,18 @@ func (c *coverage) until(t time.Time) {
 	}
 }
 
-// holes returns what is between the spans.
+// holes returns what is between the spans. What lies between footage and older footage
+// is none: that was recorded by a clock that was ahead, and time has not come there yet.
 func (c *coverage) holes() []span {
 	slices.SortFunc(c.spans, func(a, b span) int { return a.from.Compare(b.from) })
 	var holes []span
 	var reached time.Time
 	var slack time.Duration
+	var newest int64
 	for i, s := range c.spans {
-		if i > 0 && s.from.Sub(reached) > max(slack, s.slack, 150*time.Millisecond) && (c.end.IsZero() || s.from.Before(c.end)) {
+		ahead := s.number > 0 && s.number < newest
+		newest = max(newest, s.number)
+		if i > 0 && !ahead && s.from.Sub(reached) > max(slack, s.slack, 150*time.Millisecond) && (c.end.IsZero() || s.from.Before(c.end)) {
 			holes = append(holes, span{from: reached, to: s.from})
 		}
 		if i == 0 || s.to.After(reached) {

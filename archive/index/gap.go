@@ -83,10 +83,11 @@ func openGap(ctx context.Context, tx *sql.Tx, g *Gap) error {
 }
 
 // A GapChange is what AddGaps, OpenGap (of a gap without To) and CloseGap do: with End,
-// the gap of Gap.Stream that goes on ends there.
+// the gap of Gap.Stream that goes on ends there. With Back, the clock was set back to
+// there, and footage follows in what was told to be gaps: they end there.
 type GapChange struct {
-	Gap Gap
-	End time.Time
+	Gap       Gap
+	End, Back time.Time
 }
 
 // ChangeGaps makes changes in their order, in one transaction: many cameras come and
@@ -97,6 +98,8 @@ func (x *Index) ChangeGaps(ctx context.Context, changes ...GapChange) error {
 			c := &changes[i]
 			change := openGap
 			switch {
+			case !c.Back.IsZero():
+				change = func(ctx context.Context, tx *sql.Tx, g *Gap) error { return cutGaps(ctx, tx, g.Stream, c.Back) }
 			case !c.End.IsZero():
 				change = func(ctx context.Context, tx *sql.Tx, g *Gap) error { return endGap(ctx, tx, g.Stream, c.End) }
 			case !c.Gap.To.IsZero():
@@ -124,6 +127,12 @@ func endGap(ctx context.Context, tx *sql.Tx, streamID int64, to time.Time) error
 		return err
 	}
 	_, err := tx.ExecContext(ctx, "UPDATE gaps SET end = ?3 WHERE stream = ?1 AND end = ?2", streamID, far, to.UnixMicro())
+	return err
+}
+
+// cutGaps ends gaps that have ended later.
+func cutGaps(ctx context.Context, tx *sql.Tx, streamID int64, at time.Time) error {
+	_, err := tx.ExecContext(ctx, "UPDATE gaps SET end = ?2 WHERE stream = ?1 AND end > ?2 AND end < ?3 AND start < ?2", streamID, at.UnixMicro(), far)
 	return err
 }
 
