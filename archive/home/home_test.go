@@ -109,8 +109,10 @@ func TestRetentionByAgeLetsGoOfWholeObjectsAndKeepsBookmarks(t *testing.T) {
 	b := newBench(t)
 	now := time.Now()
 	old, kept, fresh := b.recordFrom("door", now.Add(-50*time.Hour), 20), b.recordFrom("yard", now.Add(-50*time.Hour), 20), b.recordFrom("gate", now.Add(-10*time.Hour), 20)
-	if _, err := b.index.AddBookmark(t.Context(), index.Bookmark{Camera: "yard", From: now.Add(-51 * time.Hour), To: now.Add(-49 * time.Hour), Kind: "user", Keep: true, Created: now}); err != nil {
-		t.Fatal(err)
+	for camera, kind := range map[string]string{"yard": "user", "door": "event"} { // of which only the first keeps for good
+		if _, err := b.index.AddBookmark(t.Context(), index.Bookmark{Camera: camera, From: now.Add(-51 * time.Hour), To: now.Add(-49 * time.Hour), Kind: kind, Keep: true, Created: now}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	h := b.home(nil)
 	b.copyAll(h)
