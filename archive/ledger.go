@@ -95,7 +95,7 @@ func (l *ledger) wrote(o disk.Outcome, now time.Time) {
 		}
 	}
 	if leap > 0 && !l.covered.IsZero() {
-		l.add(entry{gap: index.Gap{From: later(l.covered, end), To: o.Start, Cause: index.CauseUnknown, Detail: "the clock was set ahead: nothing is missing"}})
+		l.add(entry{gap: index.Gap{From: later(l.covered, end), To: o.Start, Cause: index.CauseUnknown, Detail: "the clock was set ahead, or this machine slept"}})
 	}
 	l.leapt = 0
 	l.heard = now
