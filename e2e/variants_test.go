@@ -194,12 +194,67 @@ func TestAVariantPlaysOnWhenTheSourceOfItsSoundHasGone(t *testing.T) {
 	}
 }
 
+func TestAVariantTakesOverWhenThatWhichIsShownHasGone(t *testing.T) {
+	mains := rtsptest.Start(t, rtsptest.CameraConfig{Path: "main", Clip: "h264-720p", AAC: true})
+	subs := rtsptest.Start(t, rtsptest.CameraConfig{Path: "sub", Clip: "h264-small", AAC: true, Start: rtsptest.StartNext})
+	s := newServer(t, "")
+	s.addSources("door", map[string]string{"main": mains.Camera("main").URL(), "sub": subs.Camera("sub").URL()})
+	s.awaitVariants("door")
+	pages := map[string]*browser{
+		"live.m3u8":  openBrowser(t, s.url("/watch/door"), ourClock()),
+		"index.m3u8": openBrowser(t, s.url("/watch/door"), ourClock(), "--framed"),
+	}
+	all := func(do func(name string, b *browser)) {
+		for name, b := range pages {
+			do(name, b)
+		}
+	}
+	all(func(_ string, b *browser) {
+		b.await("main is shown", func(now sight) bool { return now.Height == 720 })
+		b.awaitPlaying("main plays")
+	})
+	mains.Down()
+	away := time.Now()
+	all(func(name string, b *browser) {
+		b.await("sub is shown", func(now sight) bool { return now.Height == 270 })
+		t.Logf("%s: sub is shown %v after main went away", name, time.Since(away).Round(time.Millisecond))
+		b.awaitPlaying("sub plays")
+	})
+	// It has jumped to where sub is by now, and finds its pace.
+	all(func(_ string, b *browser) { b.watch(steadyFor / 2); b.plays(steadyFor / 2) })
+	if err := mains.Up(); err != nil {
+		t.Fatal(err)
+	}
+	s.post("/api/v1/cameras/door/restart", "") // it need not wait for its next try
+	s.await("main is live again", func() error {
+		if state := s.camera("door").Status.Sources[0].State; state != "live" {
+			return fmt.Errorf("it is %s", state)
+		}
+		return nil
+	})
+	back := time.Now()
+	all(func(name string, b *browser) {
+		b.await("main is shown again", func(now sight) bool { return now.Height == 720 })
+		t.Logf("%s: main is shown %v after it came back", name, time.Since(back).Round(time.Millisecond))
+		b.awaitPlaying("main plays again")
+	})
+	all(func(_ string, b *browser) { b.watch(steadyFor / 2); b.plays(steadyFor / 2) })
+}
+
+// watch watches for a while, whatever there is to see.
+func (b *browser) watch(d time.Duration) {
+	b.t.Helper()
+	began := time.Now()
+	b.await("time has passed", func(sight) bool { return time.Since(began) > d })
+}
+
 // plays watches for a while, and sees that the video's clock goes as time does, but
 // for what it may stand still.
 func (b *browser) plays(d time.Duration) {
 	b.t.Helper()
 	first, began := b.last, time.Now()
-	now := b.await("time has passed", func(sight) bool { return time.Since(began) > d })
+	b.watch(d)
+	now := b.last
 	passed := time.Since(began).Seconds()
 	if played := now.Time - first.Time; played < passed*0.9-mostStill.Seconds() || played > passed*1.2+1 {
 		b.t.Errorf("%.1f s were played in %.1f s", played, passed)

@@ -9,6 +9,8 @@ const shared: Partial<HlsConfig> = {
   // a quarter of an hour ago would outweigh what has become of the network.
   abrEwmaFastLive: 0.1,
   abrEwmaSlowLive: 0.5,
+  // A source that failed once may be chosen again: by hls.js's own 0, never.
+  errorPenaltyExpireMs: 15_000,
   // The player's own loop retries for ever; hls.js gives up early, so that the
   // loop hears of a restart of the server soon and asks for the playlist anew.
   playlistLoadPolicy: {

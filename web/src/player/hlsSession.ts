@@ -1,7 +1,9 @@
 import type Hls from 'hls.js'
 import type { ErrorData, Fragment, FragLoadedData, FragLoadingData, Level, LevelDetails, LoaderStats } from 'hls.js'
 import { LATENCY_CHECK_MS, MAX_BEHIND_TARGET_MS } from '../config'
+import { Detour } from './detour'
 import { NotYet } from './fetchPlaylist'
+import { isFresh } from './freshness'
 import { liveConfig, previewConfig, watchConfig } from './hlsConfig'
 import { RecoveryLadder } from './ladder'
 import { LatencyKeeper } from './latencyKeeper'
@@ -34,9 +36,10 @@ export class HlsSession implements Session {
   private readonly progress = new ProgressWatch()
   private readonly keeper = new LatencyKeeper()
   private readonly guard = new RateGuard()
-  private readonly upHold = new UpHold()
+  private upHold = new UpHold()
   /** To be given up once the part that is being loaded is there. */
   private leaving: Fragment | null = null
+  private detour: Detour | null = null
   private loading: { data: FragLoadingData; load: Load; stats: LoaderStats } | null = null
   private hasParts = true
   private appended = 0
@@ -54,6 +57,8 @@ export class HlsSession implements Session {
     let watch: ReturnType<typeof setInterval> | undefined
     let pace: ReturnType<typeof setInterval> | undefined
     const abort = (): void => this.fail('stopped')
+    const ended = new AbortController()
+    if (this.options.mode !== 'preview') this.detour = new Detour(hls, () => this.serverMs(), ended.signal, () => this.forgetShortage())
     try {
       return await new Promise<never>((_, reject) => {
         this.fail = (reason) => reject(new NotYet(reason))
@@ -73,7 +78,7 @@ export class HlsSession implements Session {
         if (this.options.mode !== 'preview') {
           hls.on(hlsClass.Events.FRAG_LOADING, (_event, data) => this.onLoading(data))
           hls.on(hlsClass.Events.FRAG_LOADED, (_event, data) => this.onLoaded(data))
-          hls.on(hlsClass.Events.LEVEL_SWITCHING, () => this.guard.reset())
+          hls.on(hlsClass.Events.LEVEL_SWITCHING, (_event, { level }) => this.onSwitching(level))
           hls.on(hlsClass.Events.LEVEL_UPDATED, (_event, { details }) => mendParts(details))
           hls.on(hlsClass.Events.AUDIO_TRACK_UPDATED, (_event, { details }) => mendParts(details))
         }
@@ -85,6 +90,7 @@ export class HlsSession implements Session {
     } finally {
       clearInterval(watch)
       clearInterval(pace)
+      ended.abort()
       this.options.video.playbackRate = 1
       signal.removeEventListener('abort', abort)
       hls.stopLoad()
@@ -137,6 +143,7 @@ export class HlsSession implements Session {
   }
 
   chooseQuality(index: number): void {
+    this.detour?.forget()
     this.hls.nextLevel = index
   }
 
@@ -182,6 +189,7 @@ export class HlsSession implements Session {
 
   private check(): void {
     const { video } = this.options
+    void this.detour?.check()
     const sample = this.sample()
     if (video.error) {
       this.mend('The browser could not decode the stream')
@@ -259,6 +267,27 @@ export class HlsSession implements Session {
     if (shortage.letCome) this.leaving = loading?.data.frag ?? null
     else loading?.data.frag.abortRequests()
     this.loading = null
+  }
+
+  /**
+   * Where the playlist that hls.js has of a level has nothing in common with the next,
+   * it takes one for the continuation of the other, however long that is ago, and puts
+   * the picture at a wrong time. Without the old one it goes by the level that is shown.
+   */
+  private onSwitching(index: number): void {
+    this.guard.reset()
+    const level = this.hls.levels[index]
+    if (level?.details && !isFresh(level.details, this.serverMs())) delete level.details
+  }
+
+  private serverMs(): number {
+    return Date.now() + this.options.clockSkewMs
+  }
+
+  private forgetShortage(): void {
+    this.guard.reset()
+    this.upHold = new UpHold()
+    this.hls.autoLevelCapping = -1
   }
 
   private keepPace(): void {
