@@ -4,6 +4,13 @@ const shared: Partial<HlsConfig> = {
   // fMP4 goes to the decoder as it comes: a worker would only copy it about.
   enableWorker: false,
   lowLatencyMode: false,
+  // No player here shows subtitles, captions or cues, and for each kind of them hls.js
+  // makes a track of data:, which the pages' policy does not let it load.
+  renderTextTracksNatively: false,
+  enableCEA708Captions: false,
+  enableDateRangeMetadataCues: false,
+  enableEmsgMetadataCues: false,
+  enableID3MetadataCues: false,
   // Half-lives of the bandwidth, in seconds of loading. A segment that comes quickly
   // loads for some milliseconds: by hls.js's own 3 and 9 seconds, what was measured
   // a quarter of an hour ago would outweigh what has become of the network.

@@ -24,7 +24,7 @@ export class LiveClip {
 
   streamInf(uri) {
     const { codecs, size } = CLIPS[this.name]
-    return `#EXT-X-STREAM-INF:BANDWIDTH=${size === '320x180' ? 300000 : 900000},CODECS="${codecs}",RESOLUTION=${size},FRAME-RATE=25.000\n${uri}\n`
+    return `#EXT-X-STREAM-INF:BANDWIDTH=${size === '320x180' ? 300000 : 900000},CODECS="${codecs}",RESOLUTION=${size},FRAME-RATE=25.000,SUBTITLES="seen"\n${uri}\n`
   }
 
   mediaPlaylist() {
@@ -33,6 +33,7 @@ export class LiveClip {
       '#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-TARGETDURATION:1', `#EXT-X-MEDIA-SEQUENCE:${first}`,
       `#EXT-X-DISCONTINUITY-SEQUENCE:${Math.floor((first - 1 - STARTED) / CLIP_SEGMENTS)}`,
       '#EXT-X-INDEPENDENT-SEGMENTS', '#EXT-X-MAP:URI="init.mp4"',
+      `#EXT-X-DATERANGE:ID="event-${first}",CLASS="drover.event",START-DATE="${new Date(first * 1000).toISOString()}",DURATION=2.000`,
     ]
     for (let n = first; n < this.next; n++) {
       if (n % CLIP_SEGMENTS === 0) lines.push('#EXT-X-DISCONTINUITY')

@@ -205,6 +205,7 @@ export class MockServer {
 
   multivariant(camera) {
     let text = '#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-INDEPENDENT-SEGMENTS\n'
+    text += '#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="seen",NAME="What is seen",DEFAULT=NO,AUTOSELECT=NO,FORCED=NO,URI="boxes.m3u8"\n'
     camera.sources.forEach((source, i) => {
       const offer = offerOf(source.url)
       if (offer?.h265) text += '#EXT-X-STREAM-INF:BANDWIDTH=3100000,CODECS="hvc1.1.6.L120.B0,mp4a.40.2",RESOLUTION=2560x1440\nhevc/media.m3u8\n'
