@@ -20,7 +20,10 @@ export class CameraDialogs {
   remove(camera: Camera, onRemoved?: () => void): void {
     confirmDialog({
       title: `Remove ${camera.name || camera.id}?`,
-      text: 'Drover disconnects from the camera, and everybody who watches it loses the picture. This cannot be undone.',
+      text: [
+        'Drover disconnects from the camera, and everybody who watches it loses the picture. Its settings are deleted, and links to it that were given away stop working for good.',
+        `What was recorded of it stays with its bookmarks until the disk needs the room. To see it again, add a camera with the id “${camera.id}”.`,
+      ],
       action: 'Remove',
       onConfirm: async () => {
         await removeCamera(camera.id)

@@ -22,7 +22,8 @@ export function openDialog(title: string, testId: string, fill: (close: () => vo
 
 interface ConfirmOptions {
   title: string
-  text: string
+  /** A paragraph each. */
+  text: string[]
   action: string
   /** Rejects with an error whose message is shown; the dialog stays. */
   onConfirm: () => Promise<void>
@@ -47,6 +48,6 @@ export function confirmDialog(options: ConfirmOptions): void {
     const button = textButton({ label: options.action, kind: 'danger', testId: 'confirm-button', onClick: () => void confirm() })
     const cancel = textButton({ label: 'Cancel', testId: 'confirm-cancel', onClick: close })
     cancel.autofocus = true
-    return h('div', {}, h('p', { text: options.text }), error, h('div', { class: 'form-buttons' }, h('span', { class: 'spacer' }), cancel, button))
+    return h('div', {}, ...options.text.map((text) => h('p', { text })), error, h('div', { class: 'form-buttons' }, h('span', { class: 'spacer' }), cancel, button))
   })
 }
