@@ -8,7 +8,7 @@ export function recordingWord({ state }: RecordingStatus): string {
     case 'recording':
       return 'Rec'
     case 'waiting':
-      return 'Rec waits'
+      return 'Rec waiting'
     case 'failed':
       return 'Not recording'
   }
@@ -27,7 +27,6 @@ export function recordingText(recording: RecordingStatus): string {
       return `Is not recorded: ${recording.reason || 'the recorder failed'}`
   }
 }
-
 
 /** "99.9 %", and never "100 %" of what is not whole. */
 export function coverageText(ratio: number): string {

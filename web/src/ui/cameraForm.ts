@@ -64,7 +64,7 @@ class Form {
       label: 'Id',
       testId: 'field-id',
       placeholder: 'front-door',
-      hint: 'In the addresses of its streams; it stays as it is',
+      hint: 'Part of its addresses, such as /camera/front-door. It cannot be changed later',
       onInput: () => (this.idTouched = this.id.value !== ''),
     })
     this.name = new Field({ label: 'Name', testId: 'field-name', placeholder: 'Front door', hint: 'For people; may stay empty' })

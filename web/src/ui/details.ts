@@ -92,15 +92,16 @@ export class DetailsPanel {
 function recordingBlock({ status: { recording } }: Camera, archive: ArchiveFacts | null, nowMs: number): HTMLElement | null {
   const oldest = archive?.oldest ?? null
   const bytes = archive?.bytes ?? 0
-  const coverage = oldest === null ? null : (archive?.coverage ?? null)
   if (recording.state === 'off' && oldest === null) return null
   const facts: [string, string][] = []
   if (bytes > 0) facts.push(['Kept', formatBytes(bytes)])
-  if (oldest !== null) facts.push(['Oldest', formatAgo(new Date(oldest), nowMs)])
-  if (coverage !== null) facts.push(['Last 24 h', coverageText(coverage)])
+  if (archive && oldest !== null) {
+    facts.push(['Oldest', formatAgo(new Date(oldest), nowMs)])
+    facts.push([`Last ${formatSeconds(archive.coverageMs / 1000)}`, coverageText(archive.coverage)])
+  }
   const list = h('dl', { class: 'facts' })
   for (const [term, value] of facts) list.append(h('div', {}, h('dt', { text: term }), h('dd', { text: value })))
-  const state = { off: 'Off', recording: 'Recording', waiting: 'Waits', failed: 'Failed' }[recording.state]
+  const state = { off: 'Off', recording: 'Recording', waiting: 'Waiting', failed: 'Failed' }[recording.state]
   const why = recording.reason === '' ? '' : recordingText(recording)
   return h('div', { class: 'source', testId: 'recording' }, h('h2', {}, h('span', { text: 'Recording' }), h('span', { class: 'source-state', text: state })), why === '' ? null : h('p', { class: 'field-hint', text: why }), list)
 }

@@ -95,6 +95,18 @@ test('footage, gaps with their cause and bookmarks are shown, in words too', asy
   })
 })
 
+test('how much is recorded is told with the time that it is of', async () => {
+  await harness.inPage(async (page) => {
+    await open(page)
+    await waitForText(page, 'recording', 'Last 24 h99.16 %')
+  })
+  harness.mock.archives.set('door', Object.assign(new MockArchive(Date.now() - 8 * MINUTE), { gaps: [{ from: now - 6 * MINUTE, to: now - 2 * MINUTE, cause: 'camera_off', detail: '' }] }))
+  await harness.inPage(async (page) => {
+    await open(page)
+    await waitForText(page, 'recording', /Last 8 min(49|50|51)(\.\d+)? %/)
+  })
+})
+
 test('a click plays that moment in the same player, steps go from there, and Live goes back', async () => {
   await harness.inPage(async (page) => {
     await open(page)
@@ -405,6 +417,18 @@ test('times are the viewer’s, with their zone, or UTC', async () => {
       await waitForText(page, 'time-zone', /^UTC$/)
     },
     { timezoneId: 'Asia/Kabul' },
+  )
+})
+
+test('where the viewer’s clocks show UTC there is no zone to choose', async () => {
+  await harness.inPage(
+    async (page) => {
+      await open(page)
+      await waitForText(page, 'time-zone', /^UTC$/)
+      expect(await page.getByTestId('time-zone').isDisabled()).toBe(true)
+      expect(await page.getByTestId('time-zone').getAttribute('title')).toBe('Times are UTC')
+    },
+    { timezoneId: 'UTC' },
   )
 })
 

@@ -6,8 +6,8 @@ test.each([
   ['off', '', '', 'Not recorded'],
   ['recording', '', 'Rec', 'Is being recorded'],
   ['recording', 'source sub: no route', 'Rec', 'Is being recorded, but: source sub: no route'],
-  ['waiting', 'there was no event', 'Rec waits', 'Recording waits: there was no event'],
-  ['waiting', '', 'Rec waits', 'Nothing of it is recorded just now'],
+  ['waiting', 'there was no event', 'Rec waiting', 'Recording waits: there was no event'],
+  ['waiting', '', 'Rec waiting', 'Nothing of it is recorded just now'],
   ['failed', 'the disk is full', 'Not recording', 'Is not recorded: the disk is full'],
   ['flying', 'of an API to come', '', 'Not recorded'],
 ])('recording that is %s (%s) says so', (state, reason, word, text) => {

@@ -27,8 +27,9 @@ const ZONE_KEY = 'drover.zone'
 export interface ArchiveFacts {
   bytes: number
   oldest: number | null
-  /** Of the last 24 hours, or since the beginning if that is later. */
+  /** How much of the last coverageMs there is: of 24 hours, or since the beginning if that is later. */
   coverage: number
+  coverageMs: number
 }
 
 /** The past of a camera under its picture: what there is, and the way to any moment of it. */
@@ -179,8 +180,9 @@ export class Timeline {
       const begins = spans[0] ? await findFootage(this.load, spans[0].from, Math.min(now, spans[0].from + 3 * HOUR), signal) : null
       this.oldest = begins ?? Infinity
       this.isOff = false
-      const { coverage } = await this.load(Math.max(now - DAY, Math.min(this.oldest, now - 60 * SECOND)), now, HOUR / 1000, signal)
-      this.onFacts({ bytes, oldest: begins, coverage })
+      const coverageMs = Math.min(DAY, Math.max(now - this.oldest, 60 * SECOND))
+      const { coverage } = await this.load(now - coverageMs, now, HOUR / 1000, signal)
+      this.onFacts({ bytes, oldest: begins, coverage, coverageMs })
     } catch (err) {
       // Then it is as old as what comes into view.
       this.isOff = err instanceof RequestError && err.status === 404
@@ -313,6 +315,7 @@ export class Timeline {
       date: dateText(at, zone),
       zone: shortZoneText(zone, at),
       zoneName: zoneText(zone, at),
+      hasOtherZone: this.own.name !== 'UTC',
       isPast: player.isPast,
       paused: player.paused,
       rate: player.rate,

@@ -34,6 +34,8 @@ export interface ToolbarState {
   date: string
   zone: string
   zoneName: string
+  /** False where the viewer's own clocks show UTC. */
+  hasOtherZone: boolean
   isPast: boolean
   paused: boolean
   rate: number
@@ -102,8 +104,9 @@ export class Toolbar {
     setText(this.clock, state.clock)
     setText(this.date, state.date)
     setText(this.zone, state.zone)
-    const zoneTitle = `Times are ${state.zoneName}: press to change between that and UTC`
+    const zoneTitle = `Times are ${state.zoneName}${state.hasOtherZone ? ': press to change between the local time and UTC' : ''}`
     if (this.zone.title !== zoneTitle) this.zone.title = zoneTitle
+    this.zone.disabled = !state.hasOtherZone
     this.live.dataset.live = String(!state.isPast)
     this.live.title = state.isPast ? 'Back to live (L)' : 'This is live'
     this.live.setAttribute('aria-pressed', String(!state.isPast))
