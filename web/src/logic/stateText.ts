@@ -27,7 +27,7 @@ export function stateReason(camera: Camera, nowMs: number): string {
     case 'stalled':
       return sentence(status.error) || 'The camera is connected, but sends no picture'
     case 'backoff':
-      return [sentence(status.error) || 'The camera could not be reached', nextTry(status.nextTryAt, nowMs)].filter(Boolean).join('. ')
+      return joinSentences(sentence(status.error) || 'The camera could not be reached', nextTry(status.nextTryAt, nowMs))
     case 'disabled':
       return 'Switched off: edit the camera to enable it'
     case 'idle':
@@ -35,21 +35,46 @@ export function stateReason(camera: Camera, nowMs: number): string {
   }
 }
 
+/** The same for the picture itself: without the words of the machine at the end of an error. */
+export function shortReason(camera: Camera, nowMs: number): string {
+  return stateReason(withShortError(camera), nowMs)
+}
+
 /**
  * The same for screen readers, which speak each change: without what counts down,
  * and the same while the camera is tried again and again.
  */
 export function spokenReason(camera: Camera): string {
-  const { status } = camera
+  const { status } = withShortError(camera)
   const isAway = status.state === 'backoff' || (status.state === 'connecting' && status.error.trim() !== '')
   if (isAway) return sentence(status.error) || 'The camera could not be reached'
   return stateReason(camera, 0)
+}
+
+function withShortError(camera: Camera): Camera {
+  return { ...camera, status: { ...camera.status, error: withoutParenthesis(camera.status.error) } }
+}
+
+/** "refused (dial tcp: refused)" without the parenthesis that it ends in, and others in that. */
+function withoutParenthesis(text: string): string {
+  const trimmed = text.trim().replace(/\.$/, '')
+  if (!trimmed.endsWith(')')) return text
+  let depth = 0
+  for (let i = trimmed.length - 1; i > 0; i--) {
+    if (trimmed[i] === ')') depth++
+    else if (trimmed[i] === '(' && --depth === 0) return trimmed.slice(0, i).trim()
+  }
+  return text
 }
 
 function nextTry(at: Date | null, nowMs: number): string {
   if (!at) return ''
   const seconds = Math.round((at.getTime() - nowMs) / 1000)
   return seconds > 0 ? `Next try in ${formatSeconds(seconds)}` : 'Trying again now'
+}
+
+function joinSentences(first: string, second: string): string {
+  return second === '' ? first : `${first}${/[?!]$/.test(first) ? '' : '.'} ${second}`
 }
 
 /** A server's text as a sentence of the page. */

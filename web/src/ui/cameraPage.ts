@@ -1,7 +1,7 @@
 import type { Camera } from '../api/types'
 import type { CameraStore, Cameras } from '../cameraStore'
 import { plural } from '../logic/format'
-import { spokenReason, stateReason, stateWord } from '../logic/stateText'
+import { shortReason, spokenReason, stateReason, stateWord } from '../logic/stateText'
 import { iconButton } from './button'
 import type { CameraDialogs } from './cameraDialogs'
 import { DetailsPanel } from './details'
@@ -21,6 +21,8 @@ export class CameraPage {
   private readonly recording = new RecordingBadge('camera-recording')
   private readonly viewers = h('span', { class: 'camera-viewers', testId: 'camera-viewers' })
   private readonly missing = h('p', { class: 'notice', testId: 'camera-missing', attrs: { role: 'status' } })
+  /** All but the head: there is nothing in it of a camera that there is not. */
+  private readonly body: HTMLElement
   private readonly edit = iconButton({ label: 'Edit camera', icon: 'edit', testId: 'camera-edit', onClick: () => this.camera && this.dialogs.edit(this.camera) })
   private readonly remove = iconButton({ label: 'Remove camera', icon: 'trash', testId: 'camera-remove', onClick: () => this.camera && this.dialogs.remove(this.camera, this.onGone) })
   private readonly share = iconButton({ label: 'Share camera', icon: 'share', testId: 'camera-share', onClick: () => this.camera && openShareDialog(this.camera) })
@@ -43,12 +45,14 @@ export class CameraPage {
     this.player.stage = stage
     this.player.enableBoxes(id)
     const back = h('a', { class: 'icon-button', testId: 'back', attrs: { href: '/', 'data-link': true, 'aria-label': 'All cameras', title: 'All cameras' } }, icon('back'))
+    this.body = h('div', { class: 'camera-body' }, stage, this.details.element)
+    this.missing.append(`There is no camera “${id}”. `, h('a', { text: 'See all cameras', attrs: { href: '/', 'data-link': true } }))
     this.element = h(
       'main',
       { class: 'page camera-page', attrs: { id: 'main' } },
       h('div', { class: 'camera-head' }, back, this.title, this.badge, this.recording.element, this.viewers, h('span', { class: 'spacer' }), this.share, this.edit, this.remove),
       this.missing,
-      h('div', { class: 'camera-body' }, stage, this.details.element),
+      this.body,
     )
     setText(this.title, id)
     show(this.missing, false)
@@ -72,21 +76,19 @@ export class CameraPage {
     show(this.share, camera !== null)
     show(this.edit, camera !== null)
     show(this.remove, camera !== null && !camera.readOnly)
-    show(this.details.element, !gone)
-    setText(this.missing, gone ? `There is no camera “${this.id}”. This page plays as soon as there is one.` : '')
+    show(this.body, !gone)
     const nowMs = Date.now()
-    const reason = camera ? stateReason(camera, nowMs) : ''
-    this.player.setCameraReason(reason, camera ? spokenReason(camera) : '')
-    if (camera) this.show(camera, reason, nowMs)
+    this.player.setCameraReason(camera ? shortReason(camera, nowMs) : '', camera ? spokenReason(camera) : '')
+    if (camera) this.show(camera, nowMs)
   }
 
-  private show(camera: Camera, reason: string, nowMs: number): void {
+  private show(camera: Camera, nowMs: number): void {
     const name = camera.name || camera.id
     setText(this.title, name)
     document.title = `${name} - Drover`
     setText(this.word, stateWord(camera.status.state))
     this.badge.dataset.state = camera.status.state
     setText(this.viewers, camera.status.viewers > 0 ? plural(camera.status.viewers, 'viewer') : '')
-    this.details.update(camera, reason, nowMs)
+    this.details.update(camera, stateReason(camera, nowMs), nowMs)
   }
 }

@@ -1,6 +1,6 @@
 import type { Camera } from '../api/types'
 import { plural } from '../logic/format'
-import { pictureText, stateReason, stateWord } from '../logic/stateText'
+import { pictureText, shortReason, stateWord } from '../logic/stateText'
 import { dropFrame } from '../player/freeze'
 import { LivePlayer, type PlayerStatus } from '../player/livePlayer'
 import { playlistPath } from '../player/playlistURL'
@@ -124,7 +124,7 @@ export class Tile implements Preview {
   }
 
   private showMessage(): void {
-    const reason = stateReason(this.camera, Date.now()) || this.playerProblem
+    const reason = shortReason(this.camera, Date.now()) || this.playerProblem
     setText(this.message, reason)
     show(this.message, reason !== '')
   }

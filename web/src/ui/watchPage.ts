@@ -1,6 +1,6 @@
 import { getCamera } from '../api/client'
 import { POLL_EVERY_MS } from '../config'
-import { spokenReason, stateReason } from '../logic/stateText'
+import { shortReason, spokenReason } from '../logic/stateText'
 import { PlayerView } from './player'
 
 /**
@@ -19,7 +19,7 @@ async function explain(cameraId: string, player: PlayerView): Promise<void> {
   if (!player.isPlaying && !document.hidden) {
     try {
       const camera = await getCamera(cameraId)
-      reason = stateReason(camera, Date.now())
+      reason = shortReason(camera, Date.now())
       spoken = spokenReason(camera)
     } catch {
       // Not allowed, or not there: what the player says by itself is all there is to say.

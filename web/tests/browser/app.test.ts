@@ -174,6 +174,7 @@ test('removing asks first', async () => {
   await harness.inPage(async (page) => {
     await page.goto(harness.mock.url)
     await page.getByTestId('tile-remove').click()
+    await waitForText(page, 'confirm-dialog', /links to it that were given away stop working.*recorded of it stays with its bookmarks.*with the id “door”/)
     await page.keyboard.press('Escape')
     await page.getByTestId('confirm-dialog').waitFor({ state: 'detached' })
     expect(harness.mock.cameras.size).toBe(1)
@@ -220,6 +221,46 @@ test('beside its picture, a camera in back-off is explained once', async () => {
     }
   })
   harness.mock.absent.clear()
+})
+
+test('over the picture an error is a sentence, and beside it are the words of the machine too', async () => {
+  harness.mock.add(backoffCamera('gate', 'Gate', 'the camera refuses the connection (connect: dial tcp 127.0.0.1:8554: connect: connection refused)', 40))
+  harness.mock.absent.set('gate', [503, { 'Retry-After': '1' }])
+  await harness.inPage(async (page) => {
+    await page.goto(`${harness.mock.url}/camera/gate`)
+    await waitForText(page, 'player-message', /^The camera refuses the connection\. Next try in \d+ s$/)
+    await waitForText(page, 'details-reason', /connection \(connect: dial tcp .* refused\)\. Next try in/)
+  })
+  harness.mock.absent.clear()
+})
+
+test('of a camera that there is not, the page says only that', async () => {
+  harness.mock.add(door())
+  await harness.inPage(async (page) => {
+    await page.goto(`${harness.mock.url}/camera/nope`)
+    await waitForText(page, 'camera-missing', 'There is no camera “nope”. See all cameras')
+    expect(await page.getByTestId('player').isVisible()).toBe(false)
+    expect((await page.locator('main').innerText()).match(/there is no/gi)).toHaveLength(1)
+    await page.getByTestId('camera-missing').getByRole('link').click()
+    await page.getByTestId('tile').waitFor()
+  })
+})
+
+test('on a phone the badges of a camera leave its name whole', async () => {
+  harness.mock.add(backoffCamera('gate', 'Gate of the farm', 'the camera refuses the connection', 40))
+  await harness.inPage(
+    async (page) => {
+      await page.goto(`${harness.mock.url}/camera/gate`)
+      await waitForText(page, 'camera-state', 'Backoff')
+      const title = page.getByTestId('camera-title')
+      expect(await title.evaluate((element) => element.scrollWidth - element.clientWidth)).toBeLessThanOrEqual(0)
+      const [name, badge] = [await title.boundingBox(), await page.getByTestId('camera-state').boundingBox()]
+      expect(badge?.y).toBeGreaterThanOrEqual((name?.y ?? 0) + (name?.height ?? 0))
+      expect(name?.height).toBeLessThan(40)
+      expect(await overflow(page)).toBe(0)
+    },
+    { viewport: { width: 390, height: 844 }, isMobile: true },
+  )
 })
 
 test('H.265 is explained where the browser cannot play it', async () => {

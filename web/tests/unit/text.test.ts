@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readCamera } from '../../src/api/read'
 import { formatAgo, formatBitrate, formatFPS, formatSeconds, plural } from '../../src/logic/format'
-import { hasMPEGTS, pictureText, stateReason, stateWord, trackText } from '../../src/logic/stateText'
+import { hasMPEGTS, pictureText, shortReason, spokenReason, stateReason, stateWord, trackText } from '../../src/logic/stateText'
 import { parseRoute } from '../../src/router'
 
 const now = Date.parse('2026-01-02T03:04:05Z')
@@ -18,11 +18,24 @@ test.each([
   ['stalled', {}, 'The camera is connected, but sends no picture'],
   ['backoff', { error: 'connect: refused.' }, 'Connect: refused'],
   ['backoff', { error: 'refused', next_try_at: '2026-01-02T03:04:17Z' }, 'Refused. Next try in 12 s'],
+  ['backoff', { error: 'is RTSP on?', next_try_at: '2026-01-02T03:04:17Z' }, 'Is RTSP on? Next try in 12 s'],
   ['backoff', { next_try_at: '2026-01-02T03:04:00Z' }, 'The camera could not be reached. Trying again now'],
   ['disabled', {}, 'Switched off: edit the camera to enable it'],
   ['idle', {}, 'Connects when somebody watches'],
 ])('a camera that is %s says why', (state, more, reason) => {
   expect(stateReason(cameraIn(state, more), now)).toBe(reason)
+})
+
+test.each([
+  ['the camera refuses the connection: is RTSP on? (connect: dial tcp 127.0.0.1:8554: connect: connection refused)', 'The camera refuses the connection: is RTSP on?'],
+  ['refused (401 (digest) by the camera).', 'Refused'],
+  ['source (main) refused', 'Source (main) refused'],
+  ['(connection refused)', '(connection refused)'],
+  ['refused)', 'Refused)'],
+])('over the picture the words of the machine are left out of %s', (error, short) => {
+  const camera = cameraIn('backoff', { error })
+  expect([shortReason(camera, now), spokenReason(camera)]).toEqual([short, short])
+  expect(stateReason(camera, now)).toContain(error.slice(1).replace(/\.$/, ''))
 })
 
 test('each state has its word', () => {
