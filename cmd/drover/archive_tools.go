@@ -15,12 +15,10 @@ import (
 )
 
 func newArchive() *cobra.Command {
-	cmd := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "archive",
 		Short: "Looks after recordings while the server is stopped; export fetches them from one that runs",
-	}
-	cmd.AddCommand(newVerify(), newRepair(), newRestore(), newExport())
-	return cmd
+	}, newVerify(), newRepair(), newRestore(), newExport())
 }
 
 // errProblems is for an exit code that a script can see.
@@ -44,7 +42,7 @@ func newVerify() *cobra.Command {
 			})
 		},
 	}
-	addConfigFlags(cmd)
+	addSomeConfigFlags(cmd, "archive.dir", "data.dir")
 	cmd.Flags().BoolVar(&sums, "checksums", false, "read all media and hold it against its checksums")
 	return cmd
 }
@@ -99,7 +97,7 @@ func newRepair() *cobra.Command {
 			})
 		},
 	}
-	addConfigFlags(cmd)
+	addSomeConfigFlags(cmd, "archive.dir", "data.dir")
 	return cmd
 }
 
@@ -114,7 +112,7 @@ func onArchive(cmd *cobra.Command, do func(ctx context.Context, dir string, out 
 	err = do(cmd.Context(), dir, cmd.OutOrStdout())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no archive in %s (archive.dir): %w", dir, err)
+		return fmt.Errorf("there is no archive in %s: say where it is by --archive.dir, --data.dir or --config", dir)
 	case errors.Is(err, sqlite.ErrInUse):
 		return fmt.Errorf("the archive in %s is in use: stop the Drover that works on it first", dir)
 	}

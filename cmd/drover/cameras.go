@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"strings"
@@ -14,13 +15,10 @@ import (
 )
 
 func newCameras() *cobra.Command {
-	cmd := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "cameras",
 		Short: "Lists, adds and removes cameras of a running server",
-		Args:  cobra.NoArgs,
-	}
-	cmd.AddCommand(newCamerasList(), newCamerasAdd(), newCamerasRemove())
-	return cmd
+	}, newCamerasList(), newCamerasAdd(), newCamerasRemove())
 }
 
 // listed is a camera as far as the list shows it.
@@ -97,7 +95,7 @@ func newCamerasAdd() *cobra.Command {
 		Long: "Adds a camera to a running server, which pulls it at once and keeps it over restarts.\n\n" +
 			"  drover cameras add door rtsp://192.168.1.20/stream1 --username admin --password-file -\n\n" +
 			"A password is read from a file, or from the input (-): one on the command line is seen by all who are on this machine.",
-		Args: cobra.ExactArgs(2),
+		Args: wants,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := newClient(cmd)
 			if err != nil {
@@ -132,11 +130,11 @@ func newCamerasAdd() *cobra.Command {
 		},
 	}
 	addClientFlags(cmd)
-	cmd.Flags().StringVar(&name, "name", "", "a name for people")
-	cmd.Flags().StringVar(&username, "username", "", "user name, if it is not in the URL")
-	cmd.Flags().StringVar(&passwordFile, "password-file", "", "file with the password; - reads it from the input")
-	cmd.Flags().StringVar(&transport, "transport", "", "auto (the default), tcp, udp, multicast or tunnel")
-	cmd.Flags().StringVar(&sub, "sub", "", "URL of the camera's sub stream, with the same login")
+	cmd.Flags().StringVar(&name, "name", "", "a `name` for people")
+	cmd.Flags().StringVar(&username, "username", "", "user `name`, if it is not in the URL")
+	cmd.Flags().StringVar(&passwordFile, "password-file", "", "`file` with the password; - reads it from the input")
+	cmd.Flags().StringVar(&transport, "transport", "", "`auto|tcp|udp|multicast|tunnel`; auto is the default")
+	cmd.Flags().StringVar(&sub, "sub", "", "`URL` of the camera's sub stream, with the same login")
 	cmd.Flags().BoolVar(&onDemand, "on-demand", false, "pull it only while somebody watches")
 	return cmd
 }
@@ -154,7 +152,7 @@ func readPassword(path string, in io.Reader) (string, error) {
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
-			return "", err
+			return "", fmt.Errorf("the password cannot be read from %s: %w", path, reason(err))
 		}
 		defer file.Close()
 		in = file
@@ -170,11 +168,20 @@ func readPassword(path string, in io.Reader) (string, error) {
 	return password, nil
 }
 
+// reason is why a file could not be had, without its name, which the message has.
+func reason(err error) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return failed.Err
+	}
+	return err
+}
+
 func newCamerasRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remove ID",
 		Short: "Removes a camera",
-		Args:  cobra.ExactArgs(1),
+		Args:  wants,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := newClient(cmd)
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,8 +32,8 @@ const (
 
 // addClientFlags adds what says where the server is.
 func addClientFlags(cmd *cobra.Command) {
-	cmd.Flags().String("server", "", "the running server, as http://host:port; by default the one that the configuration is for")
-	addConfigFlags(cmd)
+	cmd.Flags().String("server", "", "the running server's `URL`, as http://host:port; by default the one that the configuration is for")
+	addSomeConfigFlags(cmd)
 }
 
 func newClient(cmd *cobra.Command) (*client, error) {
@@ -109,11 +110,15 @@ func (c *client) do(ctx context.Context, method, path string, in, out any) error
 	return nil
 }
 
-// cause leaves the URL out, which the message has already.
+// cause leaves out the URL, which the message has already, and the calls that failed.
 func cause(err error) error {
 	var failed *url.Error
 	if errors.As(err, &failed) {
-		return failed.Err
+		err = failed.Err
+	}
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno // "connection refused", without what dialled
 	}
 	return err
 }

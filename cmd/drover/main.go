@@ -34,7 +34,7 @@ func newRoot() *cobra.Command {
 			"  drover serve                 starts the server; open http://127.0.0.1:8090\n" +
 			"  drover probe rtsp://…        shows what a camera offers\n" +
 			"  drover cameras list          lists the cameras of a running server; add and remove, too\n" +
-			"  drover check --config FILE   says what is wrong with a configuration",
+			"  drover check FILE            says what is wrong with a configuration",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version,

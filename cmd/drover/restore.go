@@ -45,7 +45,7 @@ func newRestore() *cobra.Command {
 			})
 		},
 	}
-	addConfigFlags(cmd)
+	addSomeConfigFlags(cmd, "archive.dir", "data.dir", "archive.second_home.endpoint", "archive.second_home.bucket", "archive.second_home.prefix")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only hold the bucket against the index, and change nothing")
 	return cmd
 }

@@ -65,7 +65,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, profile s
 	openFiles := raiseFileLimit()
 	listener, err := wire.Listen(ctx, c.HTTP.Address, c.HTTP.CongestionControl, c.HTTP.WriteTimeout)
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w: end what listens there, or choose another by --http.address", c.HTTP.Address, err)
+		return fmt.Errorf("cannot listen on %s: %w: end what listens there, or choose another by --http.address", c.HTTP.Address, cause(err))
 	}
 	defer listener.Close()
 	secure, err := api.NewTLS(c.HTTP, filepath.Join(c.Data.Dir, "acme"), logger)

@@ -7,16 +7,28 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/drover-video/drover/core/config"
 )
 
 // addConfigFlags adds --config and a flag for each key.
 func addConfigFlags(cmd *cobra.Command) {
-	cmd.Flags().StringP("config", "c", "", "configuration file (YAML); none is needed")
+	cmd.Flags().StringP("config", "c", "", "configuration `file` (YAML); none is needed")
 	config.AddFlags(cmd.Flags())
+}
+
+// addSomeConfigFlags adds them to a command that needs few: its help shows these alone,
+// or what the command itself takes would be lost among them.
+func addSomeConfigFlags(cmd *cobra.Command, shown ...string) {
+	cmd.Flags().StringP("config", "c", "", "configuration `file` (YAML), as drover serve takes it; its keys are flags here, too")
+	keys := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
+	config.AddFlags(keys)
+	keys.VisitAll(func(f *pflag.Flag) { f.Hidden = !slices.Contains(shown, f.Name) })
+	cmd.Flags().AddFlagSet(keys)
 }
 
 // loadConfig reads the configuration. Warnings go to errOut.
@@ -50,10 +62,18 @@ func newLogger(c config.Log, out io.Writer) (*slog.Logger, error) {
 
 func newCheck() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "check",
+		Use:   "check [FILE]",
 		Short: "Checks a configuration and says what is wrong and where",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				if cmd.Flags().Changed("config") {
+					return errors.New("give the file once: as an argument, or by --config")
+				}
+				if err := cmd.Flags().Set("config", args[0]); err != nil {
+					return err
+				}
+			}
 			c, err := loadConfig(cmd)
 			if err != nil {
 				return err
