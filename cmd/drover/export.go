@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"mime"
 	"net/http"
 	"net/url"
@@ -30,6 +31,7 @@ const (
 
 func newExport() *cobra.Command {
 	var out, source, gaps string
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "export CAMERA FROM TO",
 		Short: "Fetches one MP4 of what was recorded, from a running server",
@@ -37,7 +39,7 @@ func newExport() *cobra.Command {
 			"  drover archive export door 2026-12-01T10:00:00Z 2026-12-01T10:05:00Z\n\n" +
 			"Times are RFC 3339, or seconds since 1970. The clip begins at the keyframe before; it says itself when. " +
 			"A download that breaks off goes on where it did.",
-		Args: cobra.ExactArgs(3),
+		Args: wants,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := newClient(cmd)
 			if err != nil {
@@ -47,14 +49,16 @@ func newExport() *cobra.Command {
 			if source != "" {
 				query.Set("source", source)
 			}
-			d := &download{client: c, path: "/archive/" + url.PathEscape(args[0]) + "/clip.mp4", query: query.Encode(), report: cmd.ErrOrStderr(), sum: sha256.New()}
-			return d.run(cmd.Context(), out, cmd.OutOrStdout())
+			d := &download{client: c, path: "/archive/" + url.PathEscape(args[0]) + "/clip.mp4", query: query.Encode(), force: force, report: cmd.ErrOrStderr(), sum: sha256.New()}
+			d.file = out
+			return d.run(cmd.Context(), cmd.OutOrStdout())
 		},
 	}
 	addClientFlags(cmd)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write; by default as the server names it, in this folder")
-	cmd.Flags().StringVar(&source, "source", "", "main, sub, …; by default the one that was recorded first")
-	cmd.Flags().StringVar(&gaps, "gaps", "close", "close: what was recorded follows side by side; keep: the picture stands still for as long")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write; by default as the server names it, in this folder")
+	cmd.Flags().StringVar(&source, "source", "", "`name` of the source: main, sub, …; by default the one that was recorded first")
+	cmd.Flags().StringVar(&gaps, "gaps", "close", "`close|keep`: close: what was recorded follows side by side; keep: the picture stands still for as long")
+	cmd.Flags().BoolVar(&force, "force", false, "replace the file where it is there already")
 	return cmd
 }
 
@@ -62,10 +66,11 @@ func newExport() *cobra.Command {
 type download struct {
 	client      *client
 	path, query string
+	file        string // to write; "": as the server has it
+	force       bool   // it may be there already
 	report      io.Writer
 	sum         hash.Hash
 
-	name     string // as the server has it
 	etag     string
 	from, to string // of the clip's first picture and its last
 	size     int64
@@ -76,14 +81,17 @@ type download struct {
 var errClipChanged = errors.New("what was recorded of that time has changed meanwhile: begin anew")
 
 // run downloads into a file, which is there under its name only when it is whole.
-func (d *download) run(ctx context.Context, path string, out io.Writer) error {
+func (d *download) run(ctx context.Context, out io.Writer) error {
 	folder := "."
-	if path != "" {
-		folder = filepath.Dir(path)
+	if d.file != "" {
+		folder = filepath.Dir(d.file)
+		if err := d.mayWrite(); err != nil {
+			return err
+		}
 	}
 	part, err := os.CreateTemp(folder, ".drover-export-")
 	if err != nil {
-		return err
+		return fmt.Errorf("nothing can be written in %s: %w", folder, reason(err))
 	}
 	defer os.Remove(part.Name()) // Gone already where it has its own name.
 	defer part.Close()
@@ -103,17 +111,33 @@ func (d *download) run(ctx context.Context, path string, out io.Writer) error {
 	if err := d.check(ctx); err != nil {
 		return err
 	}
-	if path == "" {
-		path = d.name
-	}
 	if err := part.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(part.Name(), path); err != nil {
+	if err := d.mayWrite(); err != nil { // It took a while.
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s: %s, from %s to %s, SHA-256 %s\n", path, bytesText(d.size), d.from, d.to, hex.EncodeToString(d.sum.Sum(nil)))
+	if err := os.Rename(part.Name(), d.file); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s: %s, from %s to %s, SHA-256 %s\n", d.file, bytesText(d.size), d.from, d.to, hex.EncodeToString(d.sum.Sum(nil)))
 	return err
+}
+
+// mayWrite returns an error where the file would replace something.
+func (d *download) mayWrite() error {
+	info, err := os.Lstat(d.file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s cannot be written: %w", d.file, reason(err))
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is there and is no ordinary file: name another by --output", d.file)
+	case !d.force:
+		return fmt.Errorf("%s is there already: name another file by --output, or replace it by --force", d.file)
+	}
+	return nil
 }
 
 // fetch gets what is missing.
@@ -186,16 +210,26 @@ func (d *download) begin(response *http.Response) error {
 	case response.ContentLength <= 0 || response.Header.Get("ETag") == "":
 		return fmt.Errorf("%s did not answer like Drover", d.client.base.Host)
 	}
+	if d.file == "" {
+		d.file = nameOf(response)
+		if err := d.mayWrite(); err != nil {
+			return err
+		}
+	}
 	d.size, d.etag = response.ContentLength, response.Header.Get("ETag")
 	d.from, d.to = response.Header.Get("Drover-Clip-From"), response.Header.Get("Drover-Clip-To")
-	d.name = "clip.mp4"
+	return nil
+}
+
+// nameOf is what the server calls a clip.
+func nameOf(response *http.Response) string {
 	if _, parameters, err := mime.ParseMediaType(response.Header.Get("Content-Disposition")); err == nil {
 		// What a server says is a name, and no path.
 		if name := filepath.Base(parameters["filename"]); filepath.Ext(name) == ".mp4" {
-			d.name = name
+			return name
 		}
 	}
-	return nil
+	return "clip.mp4"
 }
 
 func (d *download) progress() {

@@ -55,7 +55,7 @@ func TestAClipIsFetchedFromTheCommandLine(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".drover-export-*")); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
-	if _, err := r.drover("", "archive", "export", "yard", "2001-01-01T00:00:00Z", "2001-01-01T00:01:00Z", "-o", path); err == nil || !strings.Contains(err.Error(), "recorded") {
+	if _, err := r.drover("", "archive", "export", "yard", "2001-01-01T00:00:00Z", "2001-01-01T00:01:00Z", "-o", path, "--force"); err == nil || !strings.Contains(err.Error(), "recorded") {
 		t.Errorf("a time without footage: %v", err)
 	}
 }
@@ -119,6 +119,27 @@ func TestADownloadThatBreaksOffGoesOn(t *testing.T) {
 			if got, err := os.ReadFile("door.mp4"); err != nil || !bytes.Equal(got, content) {
 				t.Errorf("%d bytes, %v, want %d", len(got), err, len(content))
 			}
+			mayReplaceByForceAlone(t, server.URL)
 		})
+	}
+}
+
+// mayReplaceByForceAlone exports door.mp4 where there is one.
+func mayReplaceByForceAlone(t *testing.T, server string) {
+	t.Helper()
+	r := &running{t, server}
+	if err := os.WriteFile("door.mp4", []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{nil, {"-o", "door.mp4"}, {"-o", os.DevNull, "--force"}} {
+		if out, err := r.drover("", append([]string{"archive", "export", "door", "1", "2"}, args...)...); err == nil || !strings.Contains(err.Error(), "is there") {
+			t.Errorf("%v: got %v, %q", args, err, out)
+		}
+	}
+	if got, err := os.ReadFile("door.mp4"); err != nil || string(got) != "precious" {
+		t.Errorf("the file that was there is %q, %v", got, err)
+	}
+	if out, err := r.drover("", "archive", "export", "door", "1", "2", "--force"); err != nil {
+		t.Errorf("by force: %v, %q", err, out)
 	}
 }
