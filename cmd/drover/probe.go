@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,14 +17,23 @@ import (
 )
 
 func newProbe() *cobra.Command {
-	var username, password, transport string
+	var username, password, passwordFile, transport string
 	var tls camera.TLSSpec
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "probe URL",
 		Short: "Shows what a camera offers, and what Drover does with each track",
-		Args:  cobra.ExactArgs(1),
+		Long: "Connects to a camera as the server would, and shows what it offers. No server is needed.\n\n" +
+			"  drover probe rtsp://192.168.1.20/stream1 --username admin --password-file -\n\n" +
+			"A password is read from a file, or from the input (-): one on the command line is seen by all who are on this machine.",
+		Args: wants,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if passwordFile != "" {
+				var err error
+				if password, err = readPassword(passwordFile, cmd.InOrStdin()); err != nil {
+					return err
+				}
+			}
 			spec := camera.Spec{ID: "probe", Sources: []camera.SourceSpec{{
 				URL: args[0], Username: username, Password: secret.New(password), Transport: camera.Transport(transport), TLS: tls,
 			}}}
@@ -36,18 +47,27 @@ func newProbe() *cobra.Command {
 				return err
 			}
 			if result.Error != "" {
-				return fmt.Errorf("failed at %s: %s", result.Step, result.Error)
+				return errors.New(withoutCause(result))
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&username, "username", "", "user name, if it is not in the URL")
-	cmd.Flags().StringVar(&password, "password", "", "password, if it is not in the URL")
-	cmd.Flags().StringVar(&transport, "transport", "auto", "auto, tcp, udp, multicast or tunnel")
-	cmd.Flags().StringVar((*string)(&tls.Verify), "tls-verify", "", "for rtsps: system (the default), pin or none")
-	cmd.Flags().StringVar(&tls.Fingerprint, "tls-fingerprint", "", "SHA-256 of the certificate to pin")
+	cmd.Flags().StringVar(&username, "username", "", "user `name`, if it is not in the URL")
+	cmd.Flags().StringVar(&password, "password", "", "`password`, if it is not in the URL; seen by all who are on this machine")
+	cmd.Flags().StringVar(&passwordFile, "password-file", "", "`file` with the password; - reads it from the input")
+	cmd.MarkFlagsMutuallyExclusive("password", "password-file")
+	cmd.Flags().StringVar(&transport, "transport", "auto", "`auto|tcp|udp|multicast|tunnel`")
+	cmd.Flags().StringVar((*string)(&tls.Verify), "tls-verify", "", "for rtsps: `system|pin|none`; system is the default")
+	cmd.Flags().StringVar(&tls.Fingerprint, "tls-fingerprint", "", "`SHA-256` of the certificate to pin")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// withoutCause is what a probe failed with as a sentence for people: what the camera or
+// the system said word by word stands behind it in brackets, and is in the JSON.
+func withoutCause(result camera.ProbeResult) string {
+	sentence, _, _ := strings.Cut(result.Error, " ("+result.Step+": ")
+	return sentence
 }
 
 // probeTrack is a track as probe prints it in JSON: as in the API.
