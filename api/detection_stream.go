@@ -49,10 +49,14 @@ func (rs *routes) keptDetections(ctx context.Context, in *detectionsRequest) (*h
 	if err != nil {
 		return nil, queryProblem("cursor", err)
 	}
+	from, to, err := seenBetween(in.From, in.To)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	all, cursor, err := rs.options.Detections.Detections(ctx, detection.Query{
-		Camera: in.Camera, From: in.From, To: in.To, Label: in.Label, MinScore: in.MinScore,
+		Camera: in.Camera, From: from, To: to, Label: in.Label, MinScore: in.MinScore,
 		Newest: in.Order == "newest", After: after, Limit: in.Limit,
 	})
 	if err != nil {

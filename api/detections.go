@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/drover-video/drover/core/detection"
+	"github.com/drover-video/drover/core/footage"
 )
 
 // Detections takes what AI workers see, and knows what was seen. Errors of what makes
@@ -34,26 +35,26 @@ type Detections interface {
 const queryTimeout = 10 * time.Second
 
 type detectionsRequest struct {
-	Accept   string    `header:"Accept" doc:"text/event-stream for those to come, of one camera"`
-	LastID   string    `header:"Last-Event-ID" maxLength:"32" doc:"Go on after this, in a stream"`
-	Camera   string    `query:"camera" maxLength:"63" doc:"Only those of this camera"`
-	From     time.Time `query:"from" doc:"Only those of frames from then on"`
-	To       time.Time `query:"to" doc:"Only those of frames before then"`
-	Label    string    `query:"label" maxLength:"64" doc:"Only those of this label"`
-	MinScore float64   `query:"min_score" minimum:"0" maximum:"1" doc:"Only those with at least this score"`
-	Order    string    `query:"order" enum:"oldest,newest" default:"oldest" doc:"Which come first"`
-	Limit    int       `query:"limit" minimum:"1" maximum:"5000" default:"500"`
-	Cursor   string    `query:"cursor" maxLength:"64" doc:"Go on where the answer before ended"`
+	Accept   string  `header:"Accept" doc:"text/event-stream for those to come, of one camera"`
+	LastID   string  `header:"Last-Event-ID" maxLength:"32" doc:"Go on after this, in a stream"`
+	Camera   string  `query:"camera" maxLength:"63" doc:"Only those of this camera"`
+	From     string  `query:"from" maxLength:"40" doc:"Only those of frames from then on: RFC 3339, Unix seconds, or Unix milliseconds" example:"2026-12-01T00:00:00Z"`
+	To       string  `query:"to" maxLength:"40" doc:"Only those of frames before then"`
+	Label    string  `query:"label" maxLength:"64" doc:"Only those of this label"`
+	MinScore float64 `query:"min_score" minimum:"0" maximum:"1" doc:"Only those with at least this score"`
+	Order    string  `query:"order" enum:"oldest,newest" default:"oldest" doc:"Which come first"`
+	Limit    int     `query:"limit" minimum:"1" maximum:"5000" default:"500"`
+	Cursor   string  `query:"cursor" maxLength:"64" doc:"Go on where the answer before ended"`
 }
 
 type detectionEventsRequest struct {
-	Camera string    `query:"camera" maxLength:"63" doc:"Only those of this camera"`
-	From   time.Time `query:"from" doc:"Only those that end then or later"`
-	To     time.Time `query:"to" doc:"Only those that begin before then"`
-	Rule   string    `query:"rule" maxLength:"63" doc:"Only those of the rule of this id"`
-	Label  string    `query:"label" maxLength:"64" doc:"Only those of this label"`
-	Limit  int       `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor string    `query:"cursor" maxLength:"64" doc:"Go on where the answer before ended"`
+	Camera string `query:"camera" maxLength:"63" doc:"Only those of this camera"`
+	From   string `query:"from" maxLength:"40" doc:"Only those that end then or later: RFC 3339, Unix seconds, or Unix milliseconds" example:"2026-12-01T00:00:00Z"`
+	To     string `query:"to" maxLength:"40" doc:"Only those that begin before then"`
+	Rule   string `query:"rule" maxLength:"63" doc:"Only those of the rule of this id"`
+	Label  string `query:"label" maxLength:"64" doc:"Only those of this label"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Cursor string `query:"cursor" maxLength:"64" doc:"Go on where the answer before ended"`
 }
 
 type detectionEventsAnswer struct{ Body DetectionEventList }
@@ -148,10 +149,14 @@ func (rs *routes) listDetectionEvents(ctx context.Context, in *detectionEventsRe
 	if err != nil {
 		return nil, queryProblem("cursor", err)
 	}
+	from, to, err := seenBetween(in.From, in.To)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	all, cursor, err := rs.options.Detections.Events(ctx, detection.EventQuery{
-		Camera: in.Camera, From: in.From, To: in.To, Rule: in.Rule, Label: in.Label, After: after, Limit: in.Limit,
+		Camera: in.Camera, From: from, To: to, Rule: in.Rule, Label: in.Label, After: after, Limit: in.Limit,
 	})
 	if err != nil {
 		return nil, rs.unreadable(err)
@@ -240,6 +245,24 @@ func (rs *routes) detectionProblem(err error, id string) error {
 		return problem(problemInvalid, refused.Text, &huma.ErrorDetail{Location: "body", Message: refused.Text})
 	}
 	return invalid(refused.Field, "%s", refused.Text)
+}
+
+// seenBetween reads a range; what is missing of it is zero, which is no limit.
+func seenBetween(fromText, toText string) (from, to time.Time, err error) {
+	for _, p := range []struct {
+		name, text string
+		into       *time.Time
+	}{{"from", fromText, &from}, {"to", toText, &to}} {
+		if p.text == "" {
+			continue
+		}
+		at, ok := footage.ParseTime(p.text)
+		if !ok {
+			return from, to, invalidQuery(p.name, noTime)
+		}
+		*p.into = at
+	}
+	return from, to, nil
 }
 
 func queryProblem(parameter string, err error) error {

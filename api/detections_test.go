@@ -303,6 +303,23 @@ func TestWhatIsKeptIsListed(t *testing.T) {
 	b.refused(b.do("GET", "/api/v1/detections", ""), problemNoDetections)
 }
 
+func TestTimesOfWhatWasSeenAreGivenAsThoseOfRecordings(t *testing.T) {
+	b, s := newSeer(t)
+	at := time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC)
+	for _, text := range []string{"2026-07-01T12:00:00%2B02:00", "1782900000", "1782900000000"} {
+		b.must(http.StatusOK, "GET", "/api/v1/detections?from="+text, "")
+		if !s.query.From.Equal(at) || !s.query.To.IsZero() {
+			t.Errorf("%s: asked for %+v, want %s", text, s.query, at)
+		}
+	}
+	for _, query := range []string{"/api/v1/detections?from=noon", "/api/v1/detections?to=noon", "/api/v1/detections/events?from=noon"} {
+		answer := b.do("GET", query, "")
+		if text := answer.Body.String(); answer.Code != http.StatusUnprocessableEntity || !strings.Contains(text, noTime) {
+			t.Errorf("%s: %d, %s", query, answer.Code, text)
+		}
+	}
+}
+
 func TestAListenerHearsWhatIsSeen(t *testing.T) {
 	b, s := newSeer(t)
 	b.refused(b.do("GET", "/api/v1/detections", "", "Accept", "text/event-stream"), problemInvalid)

@@ -125,8 +125,7 @@ func readMoment(name, text string, into *time.Time) error {
 	}
 	at, ok := footage.ParseTime(text)
 	if !ok {
-		message := "this is no time: give RFC 3339 (2026-12-01T10:00:00Z), Unix seconds or Unix milliseconds"
-		return problem(problemInvalid, name+": "+message, &huma.ErrorDetail{Location: "body." + name, Message: message})
+		return problem(problemInvalid, name+": "+noTime, &huma.ErrorDetail{Location: "body." + name, Message: noTime})
 	}
 	*into = at
 	return nil

@@ -95,6 +95,9 @@ const (
 	defaultRecordings = 24 * time.Hour
 	defaultDays       = 31 * 24 * time.Hour
 
+	// noTime is for what cannot be read as one, wherever the API takes a time.
+	noTime = "this is no time: give RFC 3339 (2026-12-01T10:00:00Z), Unix seconds or Unix milliseconds"
+
 	// resolutionSteps is how many spans a timeline has at most, where nothing is said.
 	resolutionSteps = 1000
 )
@@ -130,7 +133,7 @@ func (rs *routes) footageOf(r *RecordedRange, standard time.Duration) (footage.Q
 		}
 		at, ok := footage.ParseTime(p.text)
 		if !ok {
-			return q, invalidQuery(p.name, "this is no time: give RFC 3339 (2026-12-01T10:00:00Z), Unix seconds or Unix milliseconds")
+			return q, invalidQuery(p.name, noTime)
 		}
 		*p.into = at
 	}
