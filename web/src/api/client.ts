@@ -1,7 +1,7 @@
 import { API_TIMEOUT_MS, PROBE_TIMEOUT_MS } from '../config'
 import { problemError, RequestError, UNREACHABLE } from './problem'
 import { readCamera, readCameras, readGivenShare, readProbe, readShares } from './read'
-import type { Camera, CameraInput, GivenShare, ProbeResult, Share, Transport } from './types'
+import type { Camera, CameraInput, GivenShare, ProbeResult, Share, ShareInput, Transport } from './types'
 
 const BASE = '/api/v1'
 
@@ -86,9 +86,9 @@ export async function listShares(): Promise<Share[]> {
   return readShares(await call('/shares'))
 }
 
-/** Makes a link. The lifetime is as the API writes times: "24h", "7d". */
-export async function addShare(camera: string, lifetime: string): Promise<GivenShare> {
-  return readGivenShare(await call('/shares', { method: 'POST', body: { camera, expires_in: lifetime } }))
+/** Makes a link. */
+export async function addShare({ camera, action, lifetime, name, maxViewers }: ShareInput): Promise<GivenShare> {
+  return readGivenShare(await call('/shares', { method: 'POST', body: { camera, action, expires_in: lifetime, name, max_viewers: maxViewers } }))
 }
 
 export async function revokeShare(id: string): Promise<void> {

@@ -152,7 +152,7 @@ export function readProbe(value: unknown): ProbeResult & { error: string } {
 
 function readShare(value: unknown): Share {
   const f = fields(value)
-  return { id: text(f.id), camera: text(f.camera), name: text(f.name), expiresAt: time(f.expires_at), maxViewers: number(f.max_viewers) }
+  return { id: text(f.id), camera: text(f.camera), action: f.action === 'archive' ? 'archive' : 'watch', name: text(f.name), expiresAt: time(f.expires_at), maxViewers: number(f.max_viewers), viewers: number(f.viewers) }
 }
 
 export function readShares(value: unknown): Share[] {
@@ -160,5 +160,6 @@ export function readShares(value: unknown): Share[] {
 }
 
 export function readGivenShare(value: unknown): GivenShare {
-  return { ...readShare(value), watch: text(fields(value).watch) }
+  const f = fields(value)
+  return { ...readShare(value), watch: text(f.watch), token: text(f.token) }
 }

@@ -115,12 +115,28 @@ export interface CameraInput {
   record?: { mode: RecordMode; max_age: string; max_bytes: number; schedule?: { zone: string; spans: string[] } }
 }
 
+/** What a link shows: the live picture, or what was recorded too. */
+export type ShareAction = 'watch' | 'archive'
+
 /** A link to a camera that was given away and works. */
 export interface Share {
   id: string
   camera: string
+  action: ShareAction
   name: string
   expiresAt: Date | null
+  /** At once; 0 for no limit. */
+  maxViewers: number
+  /** How many there are now, where there is a limit. */
+  viewers: number
+}
+
+/** What a link is to be. The lifetime is as the API writes times: "24h", "7d". */
+export interface ShareInput {
+  camera: string
+  action: ShareAction
+  lifetime: string
+  name: string
   /** At once; 0 for no limit. */
   maxViewers: number
 }
@@ -128,4 +144,5 @@ export interface Share {
 /** A link just made, with where it leads: shown this once. */
 export interface GivenShare extends Share {
   watch: string
+  token: string
 }

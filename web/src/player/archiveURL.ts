@@ -39,6 +39,11 @@ export function archivePlaylistPath(cameraId: string, { from, to }: Stretch, sou
   return `${folder(cameraId)}/index.m3u8?from=${stamp(from)}${end}${source === '' ? '' : `&source=${encodeURIComponent(source)}`}`
 }
 
+/** The playlist that is live and reaches back for a day, or what the server is set to. The prefix is that of a share link. */
+export function timeShiftPath(cameraId: string, prefix: string): string {
+  return `${prefix}${folder(cameraId)}/index.m3u8`
+}
+
 /** One picture at a moment, or just before it. */
 export function framePath(cameraId: string, at: number): string {
   return `${folder(cameraId)}/frame?at=${stamp(at)}`

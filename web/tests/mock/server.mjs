@@ -104,7 +104,7 @@ export class MockServer {
   share(req, res, body, id) {
     if (req.method === 'DELETE') return res.writeHead(this.shares.delete(id) ? 204 : 404).end()
     if (req.method === 'GET') return json(res, 200, { shares: [...this.shares.values()] })
-    const share = { id: `share${this.shares.size}`, camera: body.camera, name: '', expires_at: new Date(Date.now() + 7 * 86_400_000).toISOString(), max_viewers: 0 }
+    const share = { id: `share${this.shares.size}`, camera: body.camera, action: body.action, name: body.name, expires_at: new Date(Date.now() + 7 * 86_400_000).toISOString(), max_viewers: body.max_viewers, viewers: 0 }
     this.shares.set(share.id, share)
     return json(res, 201, { ...share, token: 'TOKEN', watch: `/s/TOKEN/watch/${body.camera}` })
   }
