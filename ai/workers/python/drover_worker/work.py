@@ -2,23 +2,23 @@
 
 import logging
 import threading
-import time
 
 from drover_tap import tap_pb2 as tap
 from drover_worker.decode import Decoder
 from drover_worker.newest import Newest
+from drover_worker.tally import Tally
 from drover_worker.track import Tracker
 
 
 class Worker:
-    def __init__(self, server, request, detector, fps=2.0, tracking=True, name="worker"):
+    def __init__(self, server, request, detector, fps=2.0, tracking=True, name="worker", tell_every=60.0):
         self._server, self._request, self._detector = server, request, detector
         self._tracking, self._name = tracking, name
         self._newest = Newest(fps)
         self._decoders = {}  # by camera, source and track
         self._trackers = {}  # by camera and source
-        self._pictures = self._seen = self._failures = 0
-        self._told = time.monotonic()
+        self._failures = 0
+        self._tally = Tally(tell_every)
         self._failed = None
 
     def run(self):
@@ -26,11 +26,13 @@ class Worker:
         which is raised."""
         detecting = threading.Thread(target=self._detect, name="detect")
         detecting.start()
+        self._tally.start()
         try:
             self._server.watch(self._request, self.take, self._lost)
         finally:
             self._newest.close()
             detecting.join()
+            self._tally.stop()
         if self._failed is not None:
             raise self._failed
 
@@ -49,6 +51,7 @@ class Worker:
             self._decoders[c.camera, c.source, c.track] = Decoder(c)
         elif kind == "frame":
             f = message.frame
+            self._tally.frames += 1
             decoder = self._decoders.get((f.camera, f.source, f.track))
             if decoder is None:
                 return
@@ -68,7 +71,7 @@ class Worker:
                 self._failures += 1
                 if self._failures % 100 == 1:
                     logging.exception("camera %s: a picture was not looked at (%d so far)", frame.camera, self._failures)
-                if self._failures > 1000 and not self._pictures:
+                if self._failures > 1000 and not self._tally.pictures:
                     # It never worked: that is no matter of pictures.
                     self._failed = err
                     self._server.stop()
@@ -76,17 +79,12 @@ class Worker:
                 continue
             if self._tracking:
                 seen = self._trackers.setdefault(key, Tracker()).follow(seen, frame.wall_time_us / 1e6)
-            self._pictures += 1
-            self._seen += len(seen)
-            self._server.report(report_of(frame, seen, self._name))
-            self._tell()
-
-    def _tell(self):
-        now = time.monotonic()
-        if now - self._told >= 60:
-            logging.info("%d pictures looked at, %d things seen, in %d s", self._pictures, self._seen, now - self._told)
-            self._pictures = self._seen = 0
-            self._told = now
+            self._tally.pictures += 1
+            if self._server.report(report_of(frame, seen, self._name)):
+                if not self._tally.reports:
+                    logging.info("camera %s: the first picture was looked at and reported; from now on a line a minute", frame.camera)
+                self._tally.reports += 1
+                self._tally.seen += len(seen)
 
 
 def report_of(frame, seen, name):

@@ -14,6 +14,7 @@ from drover_worker import main
 from drover_worker.boxes import Seen
 from drover_worker.decode import Decoder
 from drover_worker.newest import Newest
+from drover_worker.tally import Tally
 from drover_worker.tap import Backoff, Tap
 from drover_worker.work import Worker
 
@@ -220,6 +221,27 @@ class WholeWorker(unittest.TestCase):
             self.assertTrue(failed.wait(PATIENCE))
             self.send(range(5, 10))
             self.server.reports.get(timeout=PATIENCE)
+
+    def test_it_says_once_that_pictures_are_looked_at(self):
+        with self.assertLogs(level="INFO") as logs:
+            worker = self.start(Squares())
+            for first in (0, 5, 10):  # the first report is over when the second comes
+                self.send(range(first, first + 5))
+                self.server.reports.get(timeout=PATIENCE)
+            worker.stop()
+            self.result.result(PATIENCE)
+        self.assertEqual(sum("first picture" in line for line in logs.output), 1)
+
+    def test_a_tally_tells_what_was_added_and_also_that_nothing_was(self):
+        told = queue.Queue()
+        tally = Tally(0.01)
+        with mock.patch("logging.info", lambda text, *numbers: told.put(numbers)):
+            tally.frames, tally.reports = 7, 2
+            tally.start()
+            first, second = told.get(timeout=PATIENCE), told.get(timeout=PATIENCE)
+            tally.stop()
+        self.assertEqual(first[:4], (7, 0, 2, 0))
+        self.assertEqual(second[:4], (0, 0, 0, 0))
 
     def test_it_stops_when_it_is_told_to(self):
         worker = self.start(Squares())
