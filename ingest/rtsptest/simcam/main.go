@@ -111,7 +111,7 @@ func parseFlags(args []string) (*settings, error) {
 	flags.StringVar(&s.clips, "clips", "", "folder of the clips; those that are missing are made (default $DROVER_CLIPS, else build/clips in the repository)")
 	count := flags.Int("cameras", 0, "number of cameras at /cam1, /cam2, ... beside those of -camera")
 	user := flags.String("user", "", "NAME:PASSWORD that all cameras want by digest")
-	clip := flags.String("clip", "h264", "clip of cameras that do not say: "+strings.Join(rtsptest.ClipNames(), ", "))
+	clip := flags.String("clip", "h264", "clip of cameras that do not say: "+strings.Join(rtsptest.ClipNames(), ", ")+", mjpeg; h264-people (a street) where Debian's opencv-doc is installed")
 	audio := flags.String("audio", "", "sound of cameras that do not say: aac, pcma, none")
 	start := flags.String("start", "keyframe", "where clients begin if a camera does not say: keyframe (the camera jumps to one), next, any")
 	flags.Func("camera", "PATH[:KEY=VALUE,...], may be repeated; keys: "+strings.Join(cameraKeys(), ", "), func(spec string) error {
