@@ -9,6 +9,8 @@ export CGO_ENABLED := 0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 ARGS ?=
+CAMERA_ADDR ?= 127.0.0.1:8554
+CAMERA ?= door
 
 GO_FILES := $(shell find . -name '*.go' -not -path './web/node_modules/*' -not -path './build/*')
 WEB_FILES := $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/dist/*' -not -name '*.go' 2>/dev/null)
@@ -23,14 +25,14 @@ run: build ## install and build what is needed, and start the server on http://1
 	@exec bin/drover serve $(ARGS)
 
 .PHONY: demo
-demo: build camera-files ## the server with a simulated camera already added
+demo: build camera-files ## the server with a simulated camera already added (HTTP_ADDR=host:port CAMERA_ADDR=host:port)
 	@exec scripts/demo.sh
 
 .PHONY: camera
-camera: camera-files ## a simulated camera at rtsp://127.0.0.1:8554/door
+camera: camera-files ## a simulated camera at rtsp://127.0.0.1:8554/door (CAMERA_ADDR=host:port CAMERA=door:clip=h265)
 	@# Without standard input: a job in the background that reads from its terminal is stopped.
-	@echo "==> serving rtsp://127.0.0.1:8554/door; Ctrl-C ends it"
-	@exec build/simcam -listen 127.0.0.1:8554 -camera door </dev/null
+	@echo "==> serving rtsp://$(CAMERA_ADDR)/$(firstword $(subst :, ,$(CAMERA))); Ctrl-C ends it"
+	@exec build/simcam -listen $(CAMERA_ADDR) -camera $(CAMERA) </dev/null
 
 .PHONY: build
 build: ## bin/drover, with the web app in it

@@ -6,8 +6,8 @@
 source "$(dirname "$0")/lib.sh"
 
 cd "$root"
-page=http://127.0.0.1:8090
-rtsp=127.0.0.1:8554
+page=http://${HTTP_ADDR:-127.0.0.1:8090}
+rtsp=${CAMERA_ADDR:-127.0.0.1:8554}
 demo=build/demo
 
 if curl -s -o /dev/null "$page/healthz"; then
