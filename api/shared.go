@@ -106,7 +106,7 @@ func (f *front) serveShared(a *answer, r *http.Request) {
 	}
 	switch {
 	case refusal != nil && s.tree == "watch" && strings.Contains(r.Header.Get("Accept"), "text/html"):
-		writeNotice(a, refusal)
+		writeNotice(a, r, refusal)
 	case refusal != nil:
 		allowAnyOrigin(header)
 		writeProblem(a, refusal)

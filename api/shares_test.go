@@ -103,7 +103,7 @@ func TestALinkThatDoesNotHoldIsRefusedWithTheReason(t *testing.T) {
 		}
 		page := b.do("GET", "/s/"+test.token+"/watch/door", "", "Accept", "text/html,*/*;q=0.8")
 		if page.Code != test.want.status || !strings.Contains(page.Body.String(), "<h1>"+test.want.title) ||
-			!strings.Contains(page.Header().Get("Cache-Control"), "no-store") {
+			!strings.Contains(page.Header().Get("Cache-Control"), "no-store") || strings.Contains(page.Body.String(), "href=") {
 			t.Errorf("page: %d %v %s", page.Code, page.Header(), page.Body)
 		}
 		// A preflight is answered as ever: else the player would not learn why.

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	"github.com/drover-video/drover/web/notice"
 )
 
 // dist holds only .gitkeep until the app is built, so that the Go side of a
@@ -77,6 +79,11 @@ func (h *handler) servePage(w http.ResponseWriter, r *http.Request, frames strin
 	w.Header().Set("Content-Security-Policy", contentPolicy+frames)
 	w.Header().Set("Referrer-Policy", "same-origin")
 	index.serve(w, r)
+}
+
+func writeNotice(w http.ResponseWriter, r *http.Request, status int, title, text string) {
+	w.Header().Set("Cache-Control", "no-store")
+	notice.Write(w, r, notice.Page{Status: status, Title: title, Text: text, Home: true})
 }
 
 // pageFrames says whether urlPath is a page of the app, and who may frame it.
