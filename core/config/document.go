@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"regexp"
 	"strconv"
@@ -31,6 +32,9 @@ func (d *document) problem(line int, key, format string, args ...any) {
 func (d *document) root() *yaml.Node {
 	content, err := readFile(d.path)
 	if err != nil {
+		if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+			err = failed.Err // the place says which file
+		}
 		d.problem(0, "", "cannot read the configuration: %v", err)
 		return nil
 	}
