@@ -91,3 +91,27 @@ func TestATriggerSaysWhatIsWrongWithIt(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatTheRingHoldsOfACameraThatHasGoneIsNotRecorded(t *testing.T) {
+	r := newRig(t, t.TempDir(), camera.RecordSpec{Mode: camera.RecordOff}, nil)
+	r.gops(5)
+	r.state(camera.StateBackoff, camera.FaultNone, "no route to the camera")
+	r.setClock(r.clock().Add(7 * time.Minute))
+	r.skip(7 * time.Minute)
+	on := r.clock()
+	r.spec(continuous)
+	r.listens()
+	r.epoch++
+	r.count = 0
+	r.state(camera.StateLive, camera.FaultNone, "")
+	r.gops(5)
+	r.taken()
+	await(t, "it is recorded", func() bool { return len(r.files()) > 0 })
+	if first := r.files()[0].Start; first.Before(on) {
+		t.Errorf("it begins at %v, recording was switched on at %v", first, on)
+	}
+	if gaps := r.gaps(); len(gaps) > 0 {
+		t.Errorf("gaps: %+v", gaps)
+	}
+	r.verified()
+}

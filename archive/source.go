@@ -96,10 +96,16 @@ func (s *source) comes() bool {
 	return s.wanted && s.state.State == camera.StateLive
 }
 
-// start returns where recording begins in the ring.
+// start returns where recording begins in the ring. What that holds of a camera that has
+// gone is of before anybody wanted it.
 func (s *source) start() ring.Start {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	switch s.state.State {
+	case "", camera.StateLive:
+	default:
+		return ring.StartNext
+	}
 	if s.back {
 		return ring.StartOldest
 	}
