@@ -28,7 +28,7 @@ func folderRules() map[string][]string {
 		"archive":    {"core"},
 		"ai":         {"core"},
 		"api":        {"core"},
-		"web":        nil,
+		"web":        {"core"},
 		"cmd":        {"core", "ingest", "hls", "archive", "ai", "api", "web"},
 		"benchmarks": {"core", "ingest", "hls", "archive", "ai", "api", "web"},
 		"e2e":        {"core", "ingest", "hls", "archive", "ai", "api", "web", "benchmarks"},

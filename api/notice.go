@@ -6,7 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/drover-video/drover/web/notice"
+	"github.com/drover-video/drover/core/notice"
 )
 
 // writeNotice answers somebody who opened a link in a browser with a problem that

@@ -196,7 +196,8 @@ func (r *Recorder) explainUnattached(key sourceKey) {
 	}
 }
 
-// Removed tells that a camera is gone. Its recordings stay until they are too old.
+// Removed tells that a camera is gone. Its recordings stay until the disk needs the room: nothing
+// says any more how long they should be kept.
 func (r *Recorder) Removed(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -194,7 +194,7 @@ func TestAVariantPlaysOnWhenTheSourceOfItsSoundHasGone(t *testing.T) {
 	}
 }
 
-func TestAVariantTakesOverWhenThatWhichIsShownHasGone(t *testing.T) {
+func TestAnotherSourceTakesOverWhenThatWhichIsShownHasGone(t *testing.T) {
 	mains := rtsptest.Start(t, rtsptest.CameraConfig{Path: "main", Clip: "h264-720p", AAC: true})
 	subs := rtsptest.Start(t, rtsptest.CameraConfig{Path: "sub", Clip: "h264-small", AAC: true, Start: rtsptest.StartNext})
 	s := newServer(t, "")

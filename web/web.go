@@ -9,7 +9,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/drover-video/drover/web/notice"
+	"github.com/drover-video/drover/core/notice"
 )
 
 // dist holds only .gitkeep until the app is built, so that the Go side of a

@@ -53,7 +53,8 @@ func tellReport(out io.Writer, r *archive.Report) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "%d sources, %d files, %d fragments, %d bytes, %d problems\n", r.Streams, r.Files, r.Fragments, r.Bytes, len(r.Problems))
+	_, err := fmt.Fprintf(out, "%s, %s, %s, %s, %s\n",
+		counted(r.Streams, "source"), counted(r.Files, "file"), counted(r.Fragments, "fragment"), counted(r.Bytes, "byte"), counted(len(r.Problems), "problem"))
 	if err == nil && r.Unfinished+r.Doomed > 0 {
 		_, err = fmt.Fprintf(out, "%d files were being written and %d deleted when Drover ended: it puts them in order when it starts\n", r.Unfinished, r.Doomed)
 	}

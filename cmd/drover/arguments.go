@@ -38,3 +38,11 @@ func wants(cmd *cobra.Command, args []string) error {
 	}
 	return fmt.Errorf("%s wants %s, and %d were given: see %s --help", cmd.CommandPath(), strings.Join(names, " and "), len(args), cmd.CommandPath())
 }
+
+// counted is a number of things, in words: "1 camera", "2 cameras".
+func counted[N int | int64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -64,3 +64,11 @@ func TestCheckTakesTheFileAsItsArgument(t *testing.T) {
 		t.Errorf("given twice: %v", err)
 	}
 }
+
+func TestThingsAreCountedInWords(t *testing.T) {
+	for n, want := range map[int]string{0: "0 cameras", 1: "1 camera", 2: "2 cameras"} {
+		if got := counted(n, "camera"); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}

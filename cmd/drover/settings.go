@@ -88,8 +88,8 @@ func newCheck() *cobra.Command {
 			if len(c.HTTP.ACME.Domains) > 0 {
 				protocol = "HTTPS"
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "the configuration is good: %s on %s, data in %s, %d cameras\n",
-				protocol, c.HTTP.Address, c.Data.Dir, len(c.Cameras))
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "the configuration is good: %s on %s, data in %s, %s\n",
+				protocol, c.HTTP.Address, c.Data.Dir, counted(len(c.Cameras), "camera"))
 			return err
 		},
 	}
