@@ -9,8 +9,12 @@ const (
 )
 
 // stableAfter is how long a stream must have run before its next failure counts
-// as the first: a camera that accepts and closes each second is not well.
-const stableAfter = 30 * time.Second
+// as the first: a camera that accepts and closes each second is not well. One that
+// ran for worthwhile, again and again, is left alone for a quarter of that time at most.
+const (
+	stableAfter = 30 * time.Second
+	worthwhile  = 10 * time.Second
+)
 
 // Backoff is how long to leave a camera alone that failed.
 type Backoff struct {
@@ -36,3 +40,15 @@ func (b *Backoff) next(floor time.Duration) time.Duration {
 }
 
 func (b *Backoff) reset() { b.failures = 0 }
+
+// ran tells for how long a stream ran before it failed.
+func (b *Backoff) ran(d time.Duration) {
+	switch {
+	case d >= stableAfter:
+		b.reset()
+	case d >= worthwhile:
+		for b.failures > 0 && (b.failures >= 30 || b.Min<<b.failures > d/4) {
+			b.failures--
+		}
+	}
+}

@@ -205,11 +205,11 @@ func (p *puller) guard(ctx context.Context, source Source, feed *Feed) (err erro
 	return source.Pull(ctx, feed)
 }
 
-// ended puts a connection's end into words, and forgives earlier failures where
+// ended puts a connection's end into words, and forgives earlier failures as far as
 // it ran for long enough.
 func (p *puller) ended(feed *Feed, err, cause error) error {
-	if first := feed.firstAt.Load(); first != 0 && p.options.Now().UnixNano()-first >= int64(stableAfter) {
-		p.backoff.reset()
+	if first := feed.firstAt.Load(); first != 0 {
+		p.backoff.ran(time.Duration(p.options.Now().UnixNano() - first))
 	}
 	if cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause

@@ -118,6 +118,29 @@ func TestBackoffGrowsToItsCapAndIsForgivenByAStableStream(t *testing.T) {
 	})
 }
 
+func TestACameraThatRunsForAWhileEachTimeIsNotLeftAloneForLonger(t *testing.T) {
+	one := func() float64 { return 1 }
+	for _, c := range []struct {
+		failures int
+		ran      time.Duration
+		want     time.Duration
+	}{
+		{0, 20 * time.Second, time.Second},
+		{8, 9 * time.Second, time.Minute}, // it closes too soon to be worth it
+		{8, 10 * time.Second, 2 * time.Second},
+		{8, 20 * time.Second, 4 * time.Second},
+		{1000, 29 * time.Second, 4 * time.Second},
+		{1, 29 * time.Second, 2 * time.Second},
+		{8, 30 * time.Second, time.Second},
+	} {
+		b := Backoff{Min: time.Second, Max: time.Minute, Random: one, failures: c.failures}
+		b.ran(c.ran)
+		if got := b.next(0); got != c.want {
+			t.Errorf("after %d failures and %v: got %v, want %v", c.failures, c.ran, got, c.want)
+		}
+	}
+}
+
 func TestJitterIsFull(t *testing.T) {
 	random := 0.0
 	b := Backoff{Min: time.Second, Max: time.Minute, Random: func() float64 { return random }}
