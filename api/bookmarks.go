@@ -20,7 +20,7 @@ type Bookmark struct {
 	To   microstamp `json:"to"`
 	Kind string     `json:"kind" enum:"user,event" doc:"Who made it"`
 	Name string     `json:"name" doc:"For people; may be empty"`
-	Keep bool       `json:"keep" doc:"What it spans is not deleted"`
+	Keep bool       `json:"keep" doc:"What it spans is not deleted; of kind event: as long as the camera's max_age, max_bytes and the disk let it be"`
 }
 
 // NewBookmark is the body of a POST.
